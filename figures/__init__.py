@@ -1,0 +1,29 @@
+"""Pictures of results that others computed; nothing here touches pyplot or global settings."""
+
+from figures.auroc_within import plot_auroc_within
+from figures.funnel import plot_funnel
+from figures.layer_curve import plot_layer_curve, plot_layer_curves
+from figures.pair import show_pair
+from figures.picture import figure_bytes, save_figure
+from figures.projection import plot_projection
+from figures.shift_norm import plot_shift_norm, shift_norms
+from figures.shift_projection import project_shifts
+from figures.style import style
+from figures.utility_by_task import plot_utility_by_task, utility_by_task
+
+__all__ = [
+    "figure_bytes",
+    "plot_auroc_within",
+    "plot_funnel",
+    "plot_layer_curve",
+    "plot_layer_curves",
+    "plot_projection",
+    "plot_shift_norm",
+    "plot_utility_by_task",
+    "project_shifts",
+    "save_figure",
+    "shift_norms",
+    "show_pair",
+    "style",
+    "utility_by_task",
+]
