@@ -1,0 +1,253 @@
+"""Stage `collect`: the actor's hidden states and sampled actions for every step and condition.
+
+Convention: work goes block by block of the activation store. A block's samples are written first
+(`samples/block-00012.parquet`), then its shard of the store, which marks it done; a block that is not
+done is computed again, whole. Since nothing in a block depends on another, a run killed at any
+instant ends, when resumed, with the same bytes as an uninterrupted one.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import torch
+from tqdm import tqdm
+
+from activations import ActivationStore, bytes_needed
+from actor import Actor, AnswerError, Dialect, Response, Sampling, sample_seed
+from episodes import Step
+from episodes.scorers import Scorer, get_scorer
+from memory.representation import Representation
+from workbench.atomic import write_file, write_folder
+from workbench.config import SamplingSection
+from workbench.pairs import PairedStep, prompts, read_pairs, representations
+from workbench.run import Run, RunError
+
+SCHEMA = pa.schema(
+    [
+        ("step_id", pa.string()),
+        ("condition", pa.string()),
+        ("k", pa.int64()),
+        ("seed", pa.int64()),
+        ("text", pa.string()),
+        ("action", pa.string()),
+        ("parse_error", pa.string()),
+        ("score", pa.float64()),
+    ]
+)
+"""`action` is `Action.to_json`; it is missing where `parse_error` says why, and then the score is 0."""
+
+STORE = "activations.zarr"
+
+
+def collect(run: Run) -> None:
+    """Make `activations.zarr` and `samples.parquet`, unless they are there; resumes by block.
+
+    Raises
+    ------
+    ValueError
+        When a pair of prompts is not comparable, naming the step; when the store was begun by
+        another model or other versions, naming them; when the disk is too small.
+    """
+    if run.has("samples.parquet"):
+        return
+    scorer = get_scorer(run.config.preferences.scorer)
+    paired_steps = read_pairs(run)
+    store = ActivationStore.open(run.path(STORE)) if run.has(STORE) else None
+    if store is None or not store.complete:
+        store = _collect_blocks(run, paired_steps, scorer)
+    _join_samples(run, store)
+
+
+def _collect_blocks(
+    run: Run, paired_steps: Sequence[PairedStep], scorer: Scorer
+) -> ActivationStore:
+    config = run.config
+    actor = Actor.from_pretrained(**config.actor.model_dump())
+    shown = representations(config.memory, config.capture.conditions)
+    store = _open_store(run, paired_steps, actor)
+    pending = store.pending()
+    steps_pending = sum(len(_rows(store, block)) for block in pending)
+    with tqdm(
+        total=len(paired_steps),
+        initial=len(paired_steps) - steps_pending,
+        desc="collect",
+        unit="step",
+        dynamic_ncols=True,
+    ) as progress:
+        for block in pending:
+            samples: list[dict[str, Any]] = []
+            responses: list[list[Response]] = []
+            for row in _rows(store, block):
+                paired = paired_steps[row]
+                answered = _respond(actor, paired, shown, config.sampling, config.run.seed)
+                check_pair(paired.step.step_id, answered)
+                samples += _sample_rows(
+                    paired.step, answered, actor.dialect, scorer, config.run.seed
+                )
+                responses.append(list(answered.values()))
+                progress.update()
+            _write_block(run, store, block, samples, responses)
+    return store
+
+
+def _respond(
+    actor: Actor,
+    paired: PairedStep,
+    shown: dict[str, Representation],
+    sampling: SamplingSection,
+    seed: int,
+) -> dict[str, Response]:
+    """The actor's response under each condition; sample k has the same seed in all of them."""
+    settings = sampling.model_dump()
+    samples = settings.pop("samples")
+    seeds = [sample_seed(seed, paired.step.step_id, k) for k in range(samples)]
+    return {
+        condition: actor.respond(prompt, samples, seeds=seeds, sampling=Sampling(**settings))
+        for condition, prompt in prompts(paired, shown, actor.dialect).items()
+    }
+
+
+def check_pair(step_id: str, responses: dict[str, Response]) -> None:
+    """Whether the conditions of a step can be compared.
+
+    Raises
+    ------
+    ValueError
+        When prompts end in different tokens, or a condition with a picture of the memory has no more
+        image tokens than one without, or conditions of one kind differ in them; naming the step.
+    """
+    ends = {condition: response.last_token_id for condition, response in responses.items()}
+    if len(set(ends.values())) > 1:
+        raise ValueError(
+            f"step {step_id!r}: the prompts end in different tokens {ends}; expected the same last "
+            "token in every condition, since that is where the hidden states are read"
+        )
+    tokens = {condition: response.image_tokens for condition, response in responses.items()}
+    bare = {n for condition, n in tokens.items() if condition in ("none", "text")}
+    pictured = {n for condition, n in tokens.items() if condition in ("image", "both")}
+    if len(bare) > 1 or len(pictured) > 1 or (bare and pictured and max(bare) >= min(pictured)):
+        raise ValueError(
+            f"step {step_id!r}: image tokens by condition are {tokens}; expected equal counts "
+            "without a picture of the memory, and equal, larger ones with it"
+        )
+
+
+def _sample_rows(
+    step: Step, responses: dict[str, Response], dialect: Dialect, scorer: Scorer, seed: int
+) -> list[dict[str, Any]]:
+    return [
+        {
+            "step_id": step.step_id,
+            "condition": condition,
+            "k": k,
+            "seed": sample_seed(seed, step.step_id, k),
+            "text": text,
+            **score_answer(text, step, dialect, scorer),
+        }
+        for condition, response in responses.items()
+        for k, text in enumerate(response.texts)
+    ]
+
+
+def score_answer(text: str, step: Step, dialect: Dialect, scorer: Scorer) -> dict[str, Any]:
+    """An answer's action (JSON) and score, or its parse error and 0."""
+    try:
+        action = dialect.parse(text, step)
+    except AnswerError as error:
+        return {"action": None, "parse_error": str(error), "score": 0.0}
+    return {"action": action.to_json(), "parse_error": None, "score": float(scorer(action, step))}
+
+
+def _write_block(
+    run: Run,
+    store: ActivationStore,
+    block: int,
+    samples: list[dict[str, Any]],
+    responses: list[list[Response]],
+) -> None:
+    """The samples first: a block whose shard is there always has its samples too."""
+    table = pa.Table.from_pylist(samples, schema=SCHEMA)
+    write_file(_part(run, block), lambda path: pq.write_table(table, path))
+    store.append(
+        block,
+        torch.stack([torch.stack([response.states for response in step]) for step in responses]),
+        **{
+            name: np.array([[getattr(response, name) for response in step] for step in responses])
+            for name in ("prompt_tokens", "image_tokens", "last_token_id", "prompt_sha256")
+        },
+    )
+    run.note(f"collect: block {block + 1} of {store.n_blocks} is done")
+
+
+def _open_store(run: Run, paired_steps: Sequence[PairedStep], actor: Actor) -> ActivationStore:
+    capture, fingerprint = run.config.capture, actor.fingerprint()
+    path = run.path(STORE)
+    if not path.exists():
+        _check_disk(run, len(paired_steps), actor)
+        write_folder(
+            path,
+            lambda partial: ActivationStore.create(
+                partial,
+                step_ids=[paired.step.step_id for paired in paired_steps],
+                episode_ids=[paired.step.episode_id for paired in paired_steps],
+                conditions=capture.conditions,
+                sites=actor.sites,
+                width=actor.width,
+                dtype=capture.dtype,
+                fingerprint=fingerprint,
+                positive=capture.positive,
+                negative=capture.negative,
+                block_size=capture.block_size,
+            ),
+        )
+    store = ActivationStore.open(path, mode="a", fingerprint=fingerprint)
+    if list(store.step_ids) != [paired.step.step_id for paired in paired_steps]:
+        raise RunError(
+            f"{path}: its steps are not those of pairs.parquet; was one of them replaced?"
+        )
+    return store
+
+
+def _check_disk(run: Run, n_steps: int, actor: Actor) -> None:
+    capture = run.config.capture
+    needed = bytes_needed(
+        n_steps, len(capture.conditions), len(actor.sites), actor.width, capture.dtype
+    )
+    free = shutil.disk_usage(run.folder).free
+    print(
+        f"collect: {n_steps} steps × {len(capture.conditions)} conditions × {len(actor.sites)} sites "
+        f"need {needed / 1e6:,.0f} MB in {run.path(STORE)} ({free / 1e9:,.1f} GB are free)"
+    )
+    if needed > free:
+        raise ValueError(
+            f"{run.folder}: {needed / 1e9:.1f} GB are needed and {free / 1e9:.1f} GB free; lower "
+            "data.n_steps, take capture.dtype = 'bfloat16', or give --runs on a larger disk"
+        )
+
+
+def _join_samples(run: Run, store: ActivationStore) -> None:
+    parts = []
+    for block in range(store.n_blocks):
+        path = run.needs(f"samples/{_part(run, block).name}", "collect")
+        parts.append(pq.read_table(path, schema=SCHEMA))
+    table = pa.concat_tables(parts).combine_chunks()
+    found = list(dict.fromkeys(table["step_id"].to_pylist()))
+    if found != list(store.step_ids):
+        raise RunError(f"{run.path('samples')}: its steps are not those of {STORE}")
+    write_file(run.path("samples.parquet"), lambda path: pq.write_table(table, path))
+
+
+def _part(run: Run, block: int) -> Path:
+    return run.path("samples") / f"block-{block:05d}.parquet"
+
+
+def _rows(store: ActivationStore, block: int) -> range:
+    rows = store.block_rows(block)
+    return range(rows.start, rows.stop)
