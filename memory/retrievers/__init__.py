@@ -1,0 +1,88 @@
+"""Retrievers: which past step is recalled for a step, one way per file.
+
+A retriever works on words alone and picks one step for every condition, so that the forms of memory
+differ in nothing but the form. It never returns a step of the same episode; ties are broken by a hash
+of the two ids, the same on every machine, so that equal candidates are used about equally often.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from episodes import Step
+from memory.bank import MemoryBank
+
+
+@dataclass(frozen=True)
+class Match:
+    """A recalled step and its similarity to the query, in [-1, 1]."""
+
+    step: Step
+    score: float
+
+
+class Retriever(Protocol):
+    """Finds the most similar past step."""
+
+    def fit(self, bank: MemoryBank) -> Retriever:
+        """Prepares the bank; returns itself."""
+        ...
+
+    def retrieve(self, step: Step) -> Match:
+        """The bank's best step for `step`, never one of the same episode."""
+        ...
+
+    def retrieve_many(self, steps: Sequence[Step]) -> list[Match]:
+        """`retrieve` for each step."""
+        ...
+
+
+def best_match(bank: MemoryBank, step: Step, scores: np.ndarray) -> Match:
+    """The best-scored bank step of another episode.
+
+    Parameters
+    ----------
+    scores
+        Similarity of every bank step, shape (n_bank,); compared to six decimals, so that rounding
+        does not decide between equals.
+
+    Raises
+    ------
+    ValueError
+        When the bank holds nothing but the step's own episode.
+    """
+    others = np.array([episode != step.episode_id for episode in bank.episode_ids])
+    if not others.any():
+        raise ValueError(f"step {step.step_id!r}: the bank holds no step of another episode")
+    rounded = np.where(others, np.round(scores, 6), -np.inf)
+    tied = np.flatnonzero(rounded == rounded.max())
+    row = min(tied, key=lambda r: _hash(step.step_id, bank.step_ids[r]))
+    return Match(bank[int(row)], float(rounded[row]))
+
+
+def _hash(*parts: str) -> bytes:
+    return hashlib.sha256("\0".join(parts).encode()).digest()
+
+
+def get_retriever(name: str, **options: object) -> Retriever:
+    """The retriever called `name` ("tfidf", "embedding"), with its options.
+
+    Raises
+    ------
+    ValueError
+        For another name, listing the known ones.
+    """
+    if name == "tfidf":
+        from memory.retrievers.tfidf import TfidfRetriever
+
+        return TfidfRetriever()
+    if name == "embedding":
+        from memory.retrievers.embedding import EmbeddingRetriever
+
+        return EmbeddingRetriever.from_pretrained(**options)  # type: ignore[arg-type]
+    raise ValueError(f"retriever {name!r} is unknown; known retrievers: embedding, tfidf")
