@@ -154,7 +154,7 @@ def _without_thinking(answer: str) -> str:
             raise AnswerError("the answer thinks (<think>) and does not come to an end of it")
         return rest
     thought, tag, rest = answer.partition("</think>")
-    return rest if tag and "<tool_call>" not in thought else answer
+    return rest if tag and "mobile_use" not in thought else answer
 
 
 def _first_call(text: str) -> tuple[Any, Mapping[str, Any]]:
