@@ -188,6 +188,51 @@ def store_verify(path: Annotated[Path, typer.Argument(help="An activation store.
     typer.echo(f"{path}: sound")
 
 
+@record_app.command("miniwob")
+def record_miniwob(
+    out: Annotated[
+        Path | None,
+        typer.Argument(help="Parquet table to write; never overwritten.", show_default=False),
+    ] = None,
+    tasks: Annotated[
+        str,
+        typer.Option(help="Tasks with commas between them; all that can be played if left out."),
+    ] = "",
+    seeds: Annotated[
+        str, typer.Option(help="Seeds of the pages, as in 0-99 or 3,7,10-12.")
+    ] = "0-9",
+    split: Annotated[str, typer.Option(help="Name of the set that the steps belong to.")] = "train",
+    processes: Annotated[int, typer.Option(help="Browsers at the same time.", min=1)] = 1,
+    bundle: Annotated[
+        Path | None,
+        typer.Option(
+            help="Instead of OUT: a folder for the three sets that come with the package, recorded "
+            "anew with their own tasks and seeds."
+        ),
+    ] = None,
+) -> None:
+    """Record MiniWoB++ episodes that earn reward, in a real Chromium. The same command resumes.
+
+    \b
+    Examples:
+      mnemoscope record miniwob steps.parquet --tasks click-button,click-tab --seeds 0-99
+      mnemoscope record miniwob query.parquet --seeds 5000-5049 --split query --processes 2
+      mnemoscope record miniwob --bundle recorded --processes 2
+    """
+    from episodes.miniwob import DEMONSTRATORS, parse_seeds, record, record_bundle
+
+    if (out is None) == (bundle is None):
+        raise typer.BadParameter("give either OUT, the table to write, or --bundle FOLDER")
+    if bundle is not None:
+        tables = record_bundle(bundle, processes=processes)
+    else:
+        names = [name.strip() for name in tasks.split(",")] if tasks else sorted(DEMONSTRATORS)
+        plan = dict.fromkeys(names, parse_seeds(seeds))
+        tables = {str(out): record(out, plan, split=split, processes=processes)}
+    for name, steps in tables.items():
+        typer.echo(f"{name}: {steps!r}")
+
+
 @app.command(rich_help_panel="Other")
 def doctor() -> None:
     """Say what is installed, which devices there are, and what is missing for what."""

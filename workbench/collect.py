@@ -20,13 +20,13 @@ import torch
 from tqdm import tqdm
 
 from activations import ActivationStore, bytes_needed
-from actor import Actor, AnswerError, Dialect, Response, Sampling, sample_seed
+from actor import Actor, Dialect, Response, Sampling, sample_seed, score_answer
 from episodes import Step
 from episodes.scorers import Scorer, get_scorer
-from memory.representation import Representation
-from workbench.atomic import write_file, write_folder
+from memory import Query, Representation
+from workbench.atomic import write_file
 from workbench.config import SamplingSection
-from workbench.pairs import PairedStep, prompts, read_pairs, representations
+from workbench.pairs import prompts, read_pairs, representations
 from workbench.run import Run, RunError
 
 SCHEMA = pa.schema(
@@ -58,25 +58,23 @@ def collect(run: Run) -> None:
     if run.has("samples.parquet"):
         return
     scorer = get_scorer(run.config.preferences.scorer)
-    paired_steps = read_pairs(run)
+    queries = read_pairs(run)
     store = ActivationStore.open(run.path(STORE)) if run.has(STORE) else None
     if store is None or not store.complete:
-        store = _collect_blocks(run, paired_steps, scorer)
+        store = _collect_blocks(run, queries, scorer)
     _join_samples(run, store)
 
 
-def _collect_blocks(
-    run: Run, paired_steps: Sequence[PairedStep], scorer: Scorer
-) -> ActivationStore:
+def _collect_blocks(run: Run, queries: Sequence[Query], scorer: Scorer) -> ActivationStore:
     config = run.config
     actor = Actor.from_pretrained(**config.actor.model_dump())
     shown = representations(config.memory, config.capture.conditions)
-    store = _open_store(run, paired_steps, actor)
+    store = _open_store(run, queries, actor)
     pending = store.pending()
     steps_pending = sum(len(_rows(store, block)) for block in pending)
     with tqdm(
-        total=len(paired_steps),
-        initial=len(paired_steps) - steps_pending,
+        total=len(queries),
+        initial=len(queries) - steps_pending,
         desc="collect",
         unit="step",
         dynamic_ncols=True,
@@ -85,11 +83,11 @@ def _collect_blocks(
             samples: list[dict[str, Any]] = []
             responses: list[list[Response]] = []
             for row in _rows(store, block):
-                paired = paired_steps[row]
-                answered = _respond(actor, paired, shown, config.sampling, config.run.seed)
-                check_pair(paired.step.step_id, answered)
+                query = queries[row]
+                answered = _respond(actor, query, shown, config.sampling, config.run.seed)
+                check_pair(query.step.step_id, answered)
                 samples += _sample_rows(
-                    paired.step, answered, actor.dialect, scorer, config.run.seed
+                    query.step, answered, actor.dialect, scorer, config.run.seed
                 )
                 responses.append(list(answered.values()))
                 progress.update()
@@ -99,7 +97,7 @@ def _collect_blocks(
 
 def _respond(
     actor: Actor,
-    paired: PairedStep,
+    query: Query,
     shown: dict[str, Representation],
     sampling: SamplingSection,
     seed: int,
@@ -107,10 +105,10 @@ def _respond(
     """The actor's response under each condition; sample k has the same seed in all of them."""
     settings = sampling.model_dump()
     samples = settings.pop("samples")
-    seeds = [sample_seed(seed, paired.step.step_id, k) for k in range(samples)]
+    seeds = [sample_seed(seed, query.step.step_id, k) for k in range(samples)]
     return {
         condition: actor.respond(prompt, samples, seeds=seeds, sampling=Sampling(**settings))
-        for condition, prompt in prompts(paired, shown, actor.dialect).items()
+        for condition, prompt in prompts(query, shown, actor.dialect).items()
     }
 
 
@@ -149,20 +147,14 @@ def _sample_rows(
             "k": k,
             "seed": sample_seed(seed, step.step_id, k),
             "text": text,
-            **score_answer(text, step, dialect, scorer),
+            "action": None if scored.action is None else scored.action.to_json(),
+            "parse_error": scored.parse_error,
+            "score": scored.score,
         }
         for condition, response in responses.items()
         for k, text in enumerate(response.texts)
+        for scored in [score_answer(text, dialect, scorer, step)]
     ]
-
-
-def score_answer(text: str, step: Step, dialect: Dialect, scorer: Scorer) -> dict[str, Any]:
-    """An answer's action (JSON) and score, or its parse error and 0."""
-    try:
-        action = dialect.parse(text, step)
-    except AnswerError as error:
-        return {"action": None, "parse_error": str(error), "score": 0.0}
-    return {"action": action.to_json(), "parse_error": None, "score": float(scorer(action, step))}
 
 
 def _write_block(
@@ -186,33 +178,23 @@ def _write_block(
     run.note(f"collect: block {block + 1} of {store.n_blocks} is done")
 
 
-def _open_store(run: Run, paired_steps: Sequence[PairedStep], actor: Actor) -> ActivationStore:
-    capture, fingerprint = run.config.capture, actor.fingerprint()
-    path = run.path(STORE)
-    if not path.exists():
-        _check_disk(run, len(paired_steps), actor)
-        write_folder(
-            path,
-            lambda partial: ActivationStore.create(
-                partial,
-                step_ids=[paired.step.step_id for paired in paired_steps],
-                episode_ids=[paired.step.episode_id for paired in paired_steps],
-                conditions=capture.conditions,
-                sites=actor.sites,
-                width=actor.width,
-                dtype=capture.dtype,
-                fingerprint=fingerprint,
-                positive=capture.positive,
-                negative=capture.negative,
-                block_size=capture.block_size,
-            ),
-        )
-    store = ActivationStore.open(path, mode="a", fingerprint=fingerprint)
-    if list(store.step_ids) != [paired.step.step_id for paired in paired_steps]:
-        raise RunError(
-            f"{path}: its steps are not those of pairs.parquet; was one of them replaced?"
-        )
-    return store
+def _open_store(run: Run, queries: Sequence[Query], actor: Actor) -> ActivationStore:
+    capture = run.config.capture
+    if not run.has(STORE):
+        _check_disk(run, len(queries), actor)
+    return ActivationStore.open_or_create(
+        run.path(STORE),
+        step_ids=[query.step.step_id for query in queries],
+        episode_ids=[query.step.episode_id for query in queries],
+        conditions=capture.conditions,
+        sites=actor.sites,
+        width=actor.width,
+        dtype=capture.dtype,
+        fingerprint=actor.fingerprint(),
+        positive=capture.positive,
+        negative=capture.negative,
+        block_size=capture.block_size,
+    )
 
 
 def _check_disk(run: Run, n_steps: int, actor: Actor) -> None:

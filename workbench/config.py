@@ -12,7 +12,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -46,11 +46,13 @@ class DataSection(Section):
     """Which steps are asked about, and which can be remembered."""
 
     table: str = "miniwob"
-    """A bundled table by name, or the path of a Parquet file of steps or a folder of them."""
-    query_split: str | None = "query"
+    """`miniwob`, the recording that comes with the package (sets train, query, test), or the path of
+    a Parquet table of steps or a folder of them."""
+    query_split: str | None = None
     """Split whose steps are the queries. Left out: the whole table."""
-    memory_split: str | None = "train"
-    """Split whose steps fill the memory bank. Left out: the whole table."""
+    memory_split: str | None = None
+    """Split whose steps fill the memory bank. Left out: the whole table. A step's memory is never of
+    its own episode."""
     tasks: list[str] = []
     """Only steps of these tasks (the column `app`), in queries and memory alike. Empty: every task."""
     n_steps: int | None = Field(default=None, ge=1)
@@ -64,27 +66,29 @@ class QuerySection(Section):
 
     kind: Literal["full", "recall", "mix"] = "full"
     """`full`: the whole instruction. `recall`: the task's fact is withheld and must come from the
-    memory; steps of tasks without a rule are left out. `mix`: some steps so, the others full."""
+    memory; steps without a rule are left out. `mix`: some episodes so, the others full."""
     recall_share: float = Field(default=0.5, ge=0, le=1)
-    """With `mix`: share of the steps that can be recall queries which are; drawn step by step with
+    """With `mix`: share of the episodes that are recall queries where there is a rule; drawn with
     the run's seed."""
 
 
 class MemorySection(Section):
     """How a step is found again and how it is shown."""
 
-    retriever: str = "tfidf"
-    """Registered retriever; one retriever serves all conditions."""
-    max_elements: int = Field(default=40, ge=1)
+    retriever: Literal["tfidf", "embedding"] = "tfidf"
+    """Which step is found; one retriever, working on words, serves all conditions."""
+    embedding_model: str | None = None
+    """With `embedding`: the model id or folder of a Qwen3-VL-Embedding checkpoint."""
+    max_elements: int = Field(default=16, ge=0)
     """Text: most elements that are listed; the prompt says when the list was cut."""
     coordinates: bool = True
     """Text: whether elements and the past action are given with coordinates."""
-    image_width: int = Field(default=512, ge=8)
-    """Image: width in pixels to which the past screenshot is reduced (never enlarged)."""
+    image_width: int | None = Field(default=None, ge=8)
+    """Image: width in pixels to which the past screenshot is reduced. Left out: as it is."""
     mark: bool = False
     """Image: whether a mark is drawn where the past action landed."""
-    image_action: bool = True
-    """Image: whether the past action is also given in words."""
+    image_action: Literal["words", "mark"] = "words"
+    """Image: the past action in words, as in the text, or left to the mark, which must then be on."""
 
 
 class ActorSection(Section):
@@ -152,18 +156,24 @@ class SweepSection(Section):
     """Stratified folds, no group in two of them."""
     groups: str = "episode_id"
     """Column whose values stay together in a fold. A second curve is always grouped by task."""
+    join: list[str] = []
+    """Further columns: groups that share a value in one of them become one (`memory_step_id`)."""
     n_components: int = Field(default=64, ge=1)
     """Principal components; fewer where there are fewer rows or features."""
-    C: float = Field(default=1.0, gt=0)
-    """Inverse strength of the logistic regression's L2 penalty."""
+    C: Annotated[float, Field(gt=0)] | Literal["grouped-cv"] = 1.0
+    """Inverse strength of the logistic regression's penalty, or `grouped-cv` to choose it inside each
+    training fold."""
     n_bootstrap: int = Field(default=1000, ge=1)
-    """Resamples of whole groups behind the 95 % interval."""
-    n_jobs: int = Field(default=-1)
-    """Layers fitted at the same time; −1 for as many as there are cores."""
+    """Resamples of whole episodes behind the 95 % intervals."""
+    n_shuffles: int = Field(default=20, ge=1)
+    """Shuffles of the labels behind the control curve."""
+    n_jobs: int = -1
+    """Layers fitted at the same time; −1 for as many as there are cores. Changes no number."""
 
 
 class ExportSection(Section):
-    """The estimator that is handed on, and the targets that it labels."""
+    """The estimator that is handed on, and the targets that it labels. Its out-of-fold AUROC uses the
+    folds, groups and resamples of [sweep]."""
 
     site: str | None = None
     """Site that the estimator reads (`block.12`). Left out: the last block, before the final norm."""
@@ -171,7 +181,7 @@ class ExportSection(Section):
     """Steps on which it is fitted."""
     n_components: int = Field(default=64, ge=1)
     """Principal components; fewer where there are fewer rows or features."""
-    C: float | Literal["grouped-cv"] = 1.0
+    C: Annotated[float, Field(gt=0)] | Literal["grouped-cv"] = 1.0
     """Inverse strength of the penalty, or `grouped-cv` to choose it on folds grouped by episode."""
     form: Literal["signed", "probability", "logit"] = "signed"
     """Form of the targets: 2p − 1, p, or the log odds."""
@@ -206,6 +216,16 @@ class RunConfig(Section):
                 raise ValueError(
                     f"capture.{key}: found {name!r}, expected one of capture.conditions {conditions}"
                 )
+        if self.memory.image_action == "mark" and not self.memory.mark:
+            raise ValueError(
+                "memory.image_action: found 'mark' with memory.mark = false, expected 'words' or "
+                "memory.mark = true (else nothing would tell the past action)"
+            )
+        if (self.memory.retriever == "embedding") == (self.memory.embedding_model is None):
+            raise ValueError(
+                f"memory.embedding_model: found {self.memory.embedding_model!r} with memory.retriever "
+                f"= {self.memory.retriever!r}, expected a model with 'embedding' and none otherwise"
+            )
         if not samples // 2 < self.preferences.agreement <= samples:
             raise ValueError(
                 f"preferences.agreement: found {self.preferences.agreement}, expected "

@@ -1,29 +1,37 @@
 """Stage `pairs`: the query steps, what is withheld of them, and the memory step of each.
 
 Convention: this file alone knows how steps, memory and dialects are put together. `pairs.parquet` has
-a row per query step in the order in which they are collected; steps themselves stay in their table
-and are found again by `step_id`. What is drawn for a step depends on the run's seed and its id only,
-so that fewer steps are always a part of more.
+a row per query in the order in which they are collected; steps themselves stay in their table and are
+found again by `step_id`. Which steps are drawn depends on the run's seed and their ids only, so that
+fewer steps are always a part of more.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from actor.dialects import ContentPart, Dialect, Message
-from episodes import Step, StepTable, bundled, read_steps
-from memory import MemoryBank, get_representation, get_retriever, withhold
-from memory.representation import Representation
+from actor.dialects import Dialect, Message
+from episodes import Step, StepTable, bundled_steps, read_steps
+from memory import (
+    MemoryBank,
+    MemoryOptions,
+    Query,
+    Representation,
+    Retriever,
+    get_representation,
+    get_retriever,
+    make_queries,
+    make_query,
+)
 from workbench.atomic import write_file
-from workbench.config import DataSection, MemorySection, RunConfig
-from workbench.run import Run
+from workbench.config import MemorySection, RunConfig
+from workbench.run import Run, RunError
 
 SCHEMA = pa.schema(
     [
@@ -41,57 +49,18 @@ SCHEMA = pa.schema(
 """`query` is "full" or "recall"; `instruction` is what the actor is shown."""
 
 
-@dataclass(frozen=True)
-class PairedStep:
-    """A query step with what the actor is told of it and what is recalled for it.
-
-    Parameters
-    ----------
-    step
-        The step that is asked about.
-    query
-        "full" or "recall".
-    instruction
-        What the actor is shown: the step's instruction, or that with its fact withheld.
-    memory
-        The retrieved step.
-    memory_score
-        The retriever's score of it.
-    """
-
-    step: Step
-    query: str
-    instruction: str
-    memory: Step
-    memory_score: float
-
-    def row(self) -> dict[str, object]:
-        """Its row of `pairs.parquet`."""
-        return {
-            "step_id": self.step.step_id,
-            "episode_id": self.step.episode_id,
-            "task": self.step.app,
-            "index": self.step.index,
-            "query": self.query,
-            "instruction": self.instruction,
-            "memory_step_id": self.memory.step_id,
-            "memory_episode_id": self.memory.episode_id,
-            "memory_score": self.memory_score,
-        }
-
-
 def write_pairs(run: Run) -> None:
     """Make `pairs.parquet`, unless it is there."""
     if run.has("pairs.parquet"):
         return
-    rows = [paired.row() for paired in pair_steps(run.config)]
+    rows = [_row(query) for query in pair_steps(run.config)]
     table = pa.Table.from_pylist(rows, schema=SCHEMA)
     write_file(run.path("pairs.parquet"), lambda path: pq.write_table(table, path))
-    counts = pd.Series([row["query"] for row in rows]).value_counts().to_dict()
-    run.note(f"pairs: {len(rows)} steps, {counts}")
+    recalls = sum(row["query"] == "recall" for row in rows)
+    run.note(f"pairs: {len(rows)} steps, {recalls} of them recall queries")
 
 
-def pair_steps(config: RunConfig) -> list[PairedStep]:
+def pair_steps(config: RunConfig) -> list[Query]:
     """Choose the query steps and find the memory of each.
 
     Raises
@@ -99,39 +68,42 @@ def pair_steps(config: RunConfig) -> list[PairedStep]:
     ValueError
         When a split or task has no steps, or no step can be a query of the wanted kind.
     """
-    queries = _steps(config, config.data.query_split, config.data.n_steps)
-    retriever = get_retriever(config.memory.retriever).fit(
-        MemoryBank(_steps(config, config.data.memory_split, config.data.n_memory_steps))
+    data, seed = config.data, config.run.seed
+    steps = _chosen(steps_of(config, data.query_split), config, data.n_steps)
+    bank = MemoryBank(_chosen(steps_of(config, data.memory_split), config, data.n_memory_steps))
+    share = {"full": 0.0, "recall": 1.0, "mix": config.query.recall_share}[config.query.kind]
+    queries = make_queries(
+        steps, _retriever(config.memory).fit(bank), recall_share=share, seed=seed
     )
-    pairs = []
-    for step in queries:
-        asked = _asked(step, config)
-        if asked is not None:
-            query, instruction = asked
-            match = retriever.retrieve(step)
-            pairs.append(PairedStep(step, query, instruction, match.step, float(match.score)))
-    if not pairs:
+    if config.query.kind == "recall":
+        queries = [query for query in queries if query.kind == "recall"]
+    if not queries:
         raise ValueError(
-            f"data: none of the {len(queries)} query steps belongs to a task with a recall rule; "
-            "choose other data.tasks, or query.kind = 'full'"
+            f"query.kind: found 'recall', but none of the {len(steps)} steps has a rule of what to "
+            "withhold; choose other data.tasks, or 'full' or 'mix'"
         )
-    return pairs
+    return queries
 
 
-def read_pairs(run: Run) -> list[PairedStep]:
-    """The pairs of `pairs.parquet`, with their steps."""
-    rows = pairs_table(run)
-    queries = _by_id(_table(run.config.data, run.config.data.query_split), rows["step_id"])
-    memories = _by_id(_table(run.config.data, run.config.data.memory_split), rows["memory_step_id"])
+def read_pairs(run: Run) -> list[Query]:
+    """The queries of `pairs.parquet`, with their steps.
+
+    Raises
+    ------
+    RunError
+        When the table of steps no longer holds what was paired.
+    """
+    rows, data = pairs_table(run), run.config.data
+    steps = _by_id(steps_of(run.config, data.query_split), rows["step_id"])
+    memories = _by_id(steps_of(run.config, data.memory_split), rows["memory_step_id"])
     return [
-        PairedStep(
-            queries[row.step_id],
-            row.query,
-            row.instruction,
-            memories[row.memory_step_id],
-            row.memory_score,
+        make_query(
+            steps[row["step_id"]],
+            memories[row["memory_step_id"]],
+            row["memory_score"],
+            row["query"],
         )
-        for row in rows.itertuples()
+        for row in rows.to_dict("records")
     ]
 
 
@@ -142,11 +114,12 @@ def pairs_table(run: Run) -> pd.DataFrame:
 
 def representations(config: MemorySection, conditions: Sequence[str]) -> dict[str, Representation]:
     """How each condition shows a past step, with the configured options."""
-    return {name: get_representation(name, **_options(config, name)) for name in conditions}
+    options = MemoryOptions(**config.model_dump(exclude={"retriever", "embedding_model"}))
+    return {name: get_representation(name, options) for name in conditions}
 
 
 def prompts(
-    paired: PairedStep, representations: Mapping[str, Representation], dialect: Dialect
+    query: Query, representations: Mapping[str, Representation], dialect: Dialect
 ) -> dict[str, list[Message]]:
     """One prompt per condition; they differ in the memory only.
 
@@ -158,72 +131,72 @@ def prompts(
     """
     result = {}
     for condition, represent in representations.items():
-        parts = represent(paired.memory, dialect)
-        _check_pictures(parts, condition, paired)
-        result[condition] = dialect.messages(paired.step, paired.instruction, parts)
+        parts = represent(query.memory, dialect)
+        pictures = sum(part["type"] == "image" for part in parts)
+        if pictures != (expected := int(condition in ("image", "both"))):
+            raise ValueError(
+                f"step {query.step.step_id!r}: its memory {query.memory.step_id!r} has {pictures} "
+                f"pictures under {condition!r}, expected {expected}"
+            )
+        result[condition] = dialect.messages(query.step, query.instruction, parts)
     return result
 
 
-def _check_pictures(parts: Sequence[ContentPart], condition: str, paired: PairedStep) -> None:
-    pictures = sum(part["type"] == "image" for part in parts)
-    expected = 1 if condition in ("image", "both") else 0
-    if pictures != expected:
+def steps_of(config: RunConfig, split: str | None) -> StepTable:
+    """The steps of a split of the configured table."""
+    if config.data.table != "miniwob":
+        return read_steps(config.data.table, split=split)
+    if split is None:
         raise ValueError(
-            f"step {paired.step.step_id!r}: its memory {paired.memory.step_id!r} shows {pictures} "
-            f"pictures under {condition!r}, expected {expected}"
+            "data: the table 'miniwob' needs data.query_split and data.memory_split, each one of "
+            "train, query, test"
         )
+    return bundled_steps(split)
 
 
-def _asked(step: Step, config: RunConfig) -> tuple[str, str] | None:
-    """Kind of query and the shown instruction; None for a step that cannot be asked so."""
-    kind, withheld = config.query.kind, withhold(step)
-    if kind == "mix":
-        drawn = _fraction(config.run.seed, "recall", step.step_id) < config.query.recall_share
-        kind = "recall" if drawn and withheld is not None else "full"
-    if kind == "full":
-        return "full", step.instruction
-    return None if withheld is None else ("recall", withheld)
+def _row(query: Query) -> dict[str, Any]:
+    return {
+        "step_id": query.step.step_id,
+        "episode_id": query.step.episode_id,
+        "task": query.step.app,
+        "index": query.step.index,
+        "query": query.kind,
+        "instruction": query.instruction,
+        "memory_step_id": query.memory.step_id,
+        "memory_episode_id": query.memory.episode_id,
+        "memory_score": query.score,
+    }
 
 
-def _steps(config: RunConfig, split: str | None, limit: int | None) -> list[Step]:
-    """The steps of a split and the configured tasks, at most `limit` of them, in table order."""
-    data = config.data
-    table = _table(data, split)
-    frame = table.frame
-    rows = [i for i, app in enumerate(frame["app"]) if not data.tasks or app in data.tasks]
-    if unknown := sorted(set(data.tasks) - set(frame["app"])):
+def _retriever(config: MemorySection) -> Retriever:
+    options = {} if config.embedding_model is None else {"name_or_path": config.embedding_model}
+    return get_retriever(config.retriever, **options)
+
+
+def _chosen(table: StepTable, config: RunConfig, limit: int | None) -> StepTable:
+    """The steps of the configured tasks, at most `limit` of them, in table order."""
+    frame, tasks = table.frame, config.data.tasks
+    if unknown := sorted(set(tasks) - set(frame["app"])):
         raise ValueError(
-            f"data.tasks: found {', '.join(unknown)}, expected tasks of {data.table!r}, split "
-            f"{split!r}: {', '.join(sorted(set(frame['app'])))}"
+            f"data.tasks: found {', '.join(unknown)}, expected tasks of {table.name}: "
+            f"{', '.join(sorted(set(frame['app'])))}"
         )
-    if not rows:
-        raise ValueError(f"data: {data.table!r} has no steps in the split {split!r}")
-    if limit is not None:
-        ids = list(frame["step_id"])
-        drawn = sorted(rows, key=lambda row: _fraction(config.run.seed, "step", ids[row]))
-        rows = sorted(drawn[:limit])
-    return [table[row] for row in rows]
+    if tasks:
+        frame = frame[frame["app"].isin(tasks)]
+    drawn = sorted(frame.index, key=lambda row: _draw(config.run.seed, frame["step_id"][row]))
+    return table.take(sorted(drawn[:limit]))
 
 
-def _table(data: DataSection, split: str | None) -> StepTable:
-    path = Path(data.table)
-    known = path.suffix == ".parquet" or path.exists()
-    return read_steps(path if known else bundled(data.table), split=split)
+def _draw(seed: int, step_id: str) -> bytes:
+    return hashlib.sha256(f"{seed}\0{step_id}".encode()).digest()
 
 
 def _by_id(table: StepTable, step_ids: pd.Series) -> dict[str, Step]:
-    rows = {step_id: row for row, step_id in enumerate(table.frame["step_id"])}
-    return {step_id: table[rows[step_id]] for step_id in step_ids.unique()}
-
-
-def _options(config: MemorySection, condition: str) -> dict[str, object]:
-    text = {"max_elements": config.max_elements, "coordinates": config.coordinates}
-    image = {"image_width": config.image_width, "mark": config.mark}
-    of_condition = {"none": {}, "text": text, "image": image, "both": text | image}
-    return of_condition[condition]
-
-
-def _fraction(seed: int, purpose: str, step_id: str) -> float:
-    """A number in [0, 1), drawn by hashing."""
-    digest = hashlib.sha256(f"{seed}:{purpose}:{step_id}".encode()).digest()
-    return int.from_bytes(digest[:8], "big") / 2**64
+    places = {step_id: row for row, step_id in enumerate(table.frame["step_id"])}
+    if lacking := [step_id for step_id in step_ids if step_id not in places]:
+        raise RunError(
+            f"{table.name} no longer holds the step {lacking[0]!r} of pairs.parquet; put the table "
+            "back, or start another run"
+        )
+    unique = list(dict.fromkeys(step_ids))
+    return dict(zip(unique, table.take(places[step_id] for step_id in unique)))

@@ -17,7 +17,7 @@ STAGES: dict[str, str] = {
     "sweep": "workbench.sweep:sweep",
     "export": "workbench.export:export",
     "label": "workbench.export:label",
-    "report": "workbench.summary:report",
+    "report": "workbench.illustrate:report",
 }
 """Name of each stage → where it is. A stage is imported when it runs, since most import torch."""
 
