@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-
 from small_runs import write_small_table
 
 
