@@ -15,7 +15,7 @@ from dialect_cases import (
     texts_of,
     typings,
 )
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actor import AnswerError, Dialect, get_dialect
@@ -159,6 +159,7 @@ def test_refuses_malformed_answers_saying_why(answer, problem):
         qwen.parse(answer, STEP)
 
 
+@settings(deadline=None)
 @given(
     st.one_of(
         clicks,
@@ -181,6 +182,7 @@ def test_writes_a_scroll_without_points_as_the_canonical_swipe():
     assert qwen.parse(answer, STEP) == Action("scroll", (0.5, 0.8), (0.5, 0.2), direction="down")
 
 
+@settings(deadline=None)
 @given(
     st.one_of(
         st.text(),

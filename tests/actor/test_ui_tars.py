@@ -15,7 +15,7 @@ from dialect_cases import (
     texts_of,
     typings,
 )
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actor import AnswerError, Dialect, get_dialect
@@ -125,6 +125,7 @@ def test_refuses_malformed_answers_saying_why(answer, problem):
         ui_tars.parse(answer, STEP)
 
 
+@settings(deadline=None)
 @given(
     st.one_of(
         clicks,
@@ -152,6 +153,7 @@ def test_an_answer_to_the_user_is_written_as_finished():
     assert ui_tars.parse(written, STEP) == Action("complete", text="7 pm")
 
 
+@settings(deadline=None)
 @given(
     st.one_of(
         st.text(),
