@@ -221,10 +221,10 @@ def record_miniwob(
     """
     from episodes.miniwob import DEMONSTRATORS, parse_seeds, record, record_bundle
 
-    if (out is None) == (bundle is None):
-        raise typer.BadParameter("give either OUT, the table to write, or --bundle FOLDER")
-    if bundle is not None:
+    if bundle is not None and out is None:
         tables = record_bundle(bundle, processes=processes)
+    elif out is None or bundle is not None:
+        raise typer.BadParameter("give either OUT, the table to write, or --bundle FOLDER")
     else:
         names = [name.strip() for name in tasks.split(",")] if tasks else sorted(DEMONSTRATORS)
         plan = dict.fromkeys(names, parse_seeds(seeds))

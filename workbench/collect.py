@@ -8,7 +8,6 @@ instant ends, when resumed, with the same bytes as an uninterrupted one.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ import pyarrow.parquet as pq
 import torch
 from tqdm import tqdm
 
-from activations import ActivationStore, bytes_needed
+from activations import ActivationStore, check_disk
 from actor import Actor, Dialect, Response, Sampling, sample_seed, score_answer
 from episodes import Step
 from episodes.scorers import Scorer, get_scorer
@@ -67,7 +66,9 @@ def collect(run: Run) -> None:
 
 def _collect_blocks(run: Run, queries: Sequence[Query], scorer: Scorer) -> ActivationStore:
     config = run.config
-    actor = Actor.from_pretrained(**config.actor.model_dump())
+    actor = Actor.from_pretrained(
+        config.actor.model, **config.actor.model_dump(exclude={"model"})
+    )
     shown = representations(config.memory, config.capture.conditions)
     store = _open_store(run, queries, actor)
     pending = store.pending()
@@ -180,9 +181,7 @@ def _write_block(
 
 def _open_store(run: Run, queries: Sequence[Query], actor: Actor) -> ActivationStore:
     capture = run.config.capture
-    if not run.has(STORE):
-        _check_disk(run, len(queries), actor)
-    return ActivationStore.open_or_create(
+    store = ActivationStore.open_or_create(
         run.path(STORE),
         step_ids=[query.step.step_id for query in queries],
         episode_ids=[query.step.episode_id for query in queries],
@@ -195,23 +194,8 @@ def _open_store(run: Run, queries: Sequence[Query], actor: Actor) -> ActivationS
         negative=capture.negative,
         block_size=capture.block_size,
     )
-
-
-def _check_disk(run: Run, n_steps: int, actor: Actor) -> None:
-    capture = run.config.capture
-    needed = bytes_needed(
-        n_steps, len(capture.conditions), len(actor.sites), actor.width, capture.dtype
-    )
-    free = shutil.disk_usage(run.folder).free
-    print(
-        f"collect: {n_steps} steps × {len(capture.conditions)} conditions × {len(actor.sites)} sites "
-        f"need {needed / 1e6:,.0f} MB in {run.path(STORE)} ({free / 1e9:,.1f} GB are free)"
-    )
-    if needed > free:
-        raise ValueError(
-            f"{run.folder}: {needed / 1e9:.1f} GB are needed and {free / 1e9:.1f} GB free; lower "
-            "data.n_steps, take capture.dtype = 'bfloat16', or give --runs on a larger disk"
-        )
+    check_disk(store)
+    return store
 
 
 def _join_samples(run: Run, store: ActivationStore) -> None:

@@ -172,8 +172,7 @@ class SweepSection(Section):
 
 
 class ExportSection(Section):
-    """The estimator that is handed on, and the targets that it labels. Its out-of-fold AUROC uses the
-    folds, groups and resamples of [sweep]."""
+    """The estimator that is handed on, and its targets. Folds, groups and resamples are [sweep]'s."""
 
     site: str | None = None
     """Site that the estimator reads (`block.12`). Left out: the last block, before the final norm."""
@@ -336,8 +335,8 @@ def _problems(error: ValidationError) -> Iterator[str]:
             yield _unknown_key(path)
         elif problem["type"] == "missing":
             yield f"{key}: missing, and it has no default"
-        elif not path:
-            yield str(problem["ctx"]["error"])
+        elif not path:  # keys that do not agree with each other
+            yield problem["msg"].removeprefix("Value error, ")
         elif key not in seen:  # a union reports a key once per member
             seen.add(key)
             yield f"{key}: found {problem['input']!r}, expected {_expected(key, problem)}"
@@ -363,10 +362,11 @@ def _expected(key: str, problem: Any) -> str:
     if not name:
         return f"a section [{section}] of keys"
     annotation = RunConfig.model_fields[section].annotation.model_fields[name].annotation  # type: ignore[union-attr]
-    choices = _choices(annotation)
-    if problem["type"] in ("literal_error", "float_type") and choices:
-        listed = ", ".join(repr(choice) for choice in choices)
-        return f"a number or {listed}" if float in get_args(annotation) else f"one of {listed}"
+    listed = ", ".join(repr(choice) for choice in _choices(annotation))
+    if problem["type"] == "literal_error":
+        return f"one of {listed}"
+    if problem["type"] == "float_type" and listed:
+        return f"a number or {listed}"
     message = problem["msg"].removeprefix("Input should be ")
     return message.replace("String should match", "text that matches")
 

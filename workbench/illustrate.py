@@ -13,7 +13,6 @@ import figures
 from actor import get_dialect
 from episodes import Action
 from memory import Query
-from probes.auroc import POOLED
 from workbench.atomic import write_file, write_folder
 from workbench.pairs import read_pairs, representations
 from workbench.report import render_report
@@ -41,7 +40,6 @@ def report(run: Run) -> None:
 def draw_figures(results: Results) -> dict[str, Axes | Figure]:
     """Every figure of a run, by name."""
     preferences, curve = results.preferences, results.curve
-    sides = {"negative": preferences.negative, "positive": preferences.positive}
     curves = {"by episode": curve}
     if results.across_tasks is not None:
         curves["across tasks"] = results.across_tasks
@@ -53,8 +51,9 @@ def draw_figures(results: Results) -> dict[str, Axes | Figure]:
         "shift_norm": figures.plot_shift_norm(figures.shift_norms(results.store), preferences),
     }
     for column, table in results.within.items():
-        at_peak = table[table["site"] == curve.peak["site"]].rename(columns={column: "group"})
-        drawn[f"auroc_within_{column}"] = figures.plot_auroc_within(at_peak, pooled=POOLED, **sides)
+        drawn[f"auroc_within_{column}"] = figures.plot_auroc_within(
+            table, curve, site=str(curve.peak["site"])
+        )
     return drawn | _projections(results) | _examples(results)
 
 
@@ -62,7 +61,7 @@ def _projections(results: Results) -> dict[str, Axes | Figure]:
     """Shifts of the non-tied steps at the last block, in the plane."""
     labels = results.preferences.labels("non_tied")
     rows = [row for row, step in enumerate(results.store.step_ids) if step in labels.index]
-    shifts = results.store.shift(results.curve.final["site"], rows)
+    shifts = results.store.shift(str(results.curve.final["site"]), rows)
     preferred = labels.loc[[results.store.step_ids[row] for row in rows]]
     seed = results.run.config.run.seed
     return {
@@ -96,9 +95,9 @@ def draw_example(results: Results, query: Query) -> Figure:
     shown = representations(config.memory, ("text", "image"))
     text = "\n".join(part["text"] for part in shown["text"](query.memory, dialect))
     image = next(p["image"] for p in shown["image"](query.memory, dialect) if "image" in p)
-    samples = results.samples[results.samples["step_id"] == query.step.step_id]
+    samples = results.samples.loc[results.samples["step_id"] == query.step.step_id]
     of_side = {
-        side: samples[samples["condition"] == side].sort_values("k")
+        side: samples.loc[samples["condition"] == side].sort_values("k")
         for side in (preferences.negative, preferences.positive)
     }
     return figures.show_pair(

@@ -94,8 +94,8 @@ def read_pairs(run: Run) -> list[Query]:
         When the table of steps no longer holds what was paired.
     """
     rows, data = pairs_table(run), run.config.data
-    steps = _by_id(steps_of(run.config, data.query_split), rows["step_id"])
-    memories = _by_id(steps_of(run.config, data.memory_split), rows["memory_step_id"])
+    steps = _by_id(steps_of(run.config, data.query_split), list(rows["step_id"]))
+    memories = _by_id(steps_of(run.config, data.memory_split), list(rows["memory_step_id"]))
     return [
         make_query(
             steps[row["step_id"]],
@@ -181,9 +181,9 @@ def _chosen(table: StepTable, config: RunConfig, limit: int | None) -> StepTable
             f"data.tasks: found {', '.join(unknown)}, expected tasks of {table.name}: "
             f"{', '.join(sorted(set(frame['app'])))}"
         )
-    if tasks:
-        frame = frame[frame["app"].isin(tasks)]
-    drawn = sorted(frame.index, key=lambda row: _draw(config.run.seed, frame["step_id"][row]))
+    step_ids = list(frame["step_id"])
+    rows = [row for row, app in enumerate(frame["app"]) if not tasks or app in tasks]
+    drawn = sorted(rows, key=lambda row: _draw(config.run.seed, step_ids[row]))
     return table.take(sorted(drawn[:limit]))
 
 
@@ -191,7 +191,7 @@ def _draw(seed: int, step_id: str) -> bytes:
     return hashlib.sha256(f"{seed}\0{step_id}".encode()).digest()
 
 
-def _by_id(table: StepTable, step_ids: pd.Series) -> dict[str, Step]:
+def _by_id(table: StepTable, step_ids: Sequence[str]) -> dict[str, Step]:
     places = {step_id: row for row, step_id in enumerate(table.frame["step_id"])}
     if lacking := [step_id for step_id in step_ids if step_id not in places]:
         raise RunError(

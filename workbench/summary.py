@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from rich import box
@@ -129,8 +130,9 @@ def _auroc_by_site(curve: LayerCurve | None) -> dict[str, float]:
     return {} if curve is None else dict(zip(curve.table["site"], curve.table["auroc"]))
 
 
-def _interval(row: pd.Series) -> str:
-    return f"{_number(row['auroc'])} [{_number(row['low'])}, {_number(row['high'])}]"
+def _interval(row: Any) -> str:
+    auroc, low, high = (_number(row[name]) for name in ("auroc", "low", "high"))
+    return f"{auroc} [{low}, {high}]"
 
 
 def _number(value: float | None) -> str:

@@ -62,7 +62,7 @@ def label_preferences(run: Run) -> Preferences:
             negative=config.capture.negative,
             samples_per_condition=config.sampling.samples,
             agreement=config.preferences.agreement,
-        ).with_columns(pairs[JOINED])
+        ).with_columns(pairs.loc[:, JOINED])
         write_file(path, preferences.save)
         run.note(f"sweep: {preferences.funnel}")
     return Preferences.load(path)
@@ -91,10 +91,10 @@ def sweep_curve(
 
 def within(run: Run, curve: LayerCurve, preferences: Preferences, column: str) -> pd.DataFrame:
     """AUROC inside each value of a column, at the curve's peak and at its last block."""
-    sites = {curve.peak["site"], curve.final["site"]}
+    sites = [str(curve.peak["site"]), str(curve.final["site"])]
     return auroc_within(
-        curve.scores[curve.scores["site"].isin(sites)],
-        preferences.table.set_index("step_id")[column],
+        curve.scores.loc[curve.scores["site"].isin(sites)],
+        pd.Series(dict(zip(preferences.table["step_id"], preferences.table[column])), name=column),
         n_bootstrap=run.config.sweep.n_bootstrap,
         seed=run.config.run.seed,
     )
