@@ -36,6 +36,8 @@ class MemoryOptions:
     ----------
     max_elements
         Elements of the screen that a text lists; the prompt says how many were cut.
+    max_words
+        Words of a label that a text shows; None shows all.
     coordinates
         Whether a text tells the past action's point and the elements' places.
     image_width
@@ -48,6 +50,7 @@ class MemoryOptions:
     """
 
     max_elements: int = 16
+    max_words: int | None = None
     coordinates: bool = True
     image_width: int | None = None
     mark: bool = False
@@ -56,6 +59,8 @@ class MemoryOptions:
     def __post_init__(self) -> None:
         if self.max_elements < 0:
             raise ValueError(f"max_elements must be 0 or more, found {self.max_elements}")
+        if self.max_words is not None and self.max_words < 1:
+            raise ValueError(f"max_words must be at least 1, found {self.max_words}")
         if self.image_width is not None and self.image_width < 8:
             raise ValueError(f"image_width must be at least 8 pixels, found {self.image_width}")
         if self.image_action == "mark" and not self.mark:

@@ -43,7 +43,7 @@ class TextMemory:
         )
 
     def _element(self, element: Element) -> str:
-        words = f"{element.role} {element.text}".strip()
+        words = " ".join([element.role, *element.text.split()[: self.options.max_words]])
         if self.options.coordinates:
             x, y = element.centre
             words += f" at ({x:.2f}, {y:.2f})"
