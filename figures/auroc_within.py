@@ -6,95 +6,113 @@ group whose steps all prefer one side has no AUROC: it is listed with its counts
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
 from figures.columns import check_columns
 from figures.picture import axes_or_new
-from figures.style import GREY, INK, NEGATIVE, POSITIVE, style
+from figures.style import GREY, INK, SERIES, Look, style
+
+if TYPE_CHECKING:
+    from probes import LayerCurve
+
+MEASURES = ["auroc", "low", "high", "n_positive", "n_negative"]
 
 
 @style()
 def plot_auroc_within(
-    table: pd.DataFrame,
-    *,
-    pooled: str = "pooled",
-    negative: str = "text",
-    positive: str = "image",
-    ax: Axes | None = None,
+    within: pd.DataFrame, curve: LayerCurve, site: str | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw a forest plot: a point and its 95 % interval per group, the pooled one on top.
+    """Draw a forest plot of one site: a point and its 95 % interval per group, pooled on top.
 
     Parameters
     ----------
-    table
-        A row per group: `group`, `auroc`, `low`, `high`, `n_negative`, `n_positive`. The groups are
-        drawn from the highest AUROC down.
-    pooled
-        The group that stands for all steps; the table may lack it.
-    negative, positive
-        Names of the conditions.
+    within
+        What `probes.auroc_within` returns: `site`, a column that names the group, and AUROC,
+        interval and counts. Groups are drawn from the highest AUROC down, those in parentheses
+        ("(all, within)") first.
+    curve
+        The curve of the same sweep; its row of the site is the pooled AUROC.
+    site
+        The last block by default.
     ax
         Where to draw; a new picture, as tall as the groups need, by default.
 
     Raises
     ------
     ValueError
-        When the table has no rows or lacks a column.
+        When a table lacks a column, or the site.
     """
-    columns = ["group", "auroc", "low", "high", "n_negative", "n_positive"]
-    check_columns(table, columns, "AUROC within groups")
-    order = table.assign(first=table["group"] == pooled)
-    order = order.sort_values(["first", "auroc"], ascending=False, kind="stable")
-    is_pooled = order["first"].to_numpy(dtype=bool)
-    rows = np.arange(len(order))
-
-    ax = axes_or_new(ax, 7.2, 1.3 + 0.27 * len(order))
+    check_columns(within, ["site", *MEASURES], "AUROC within groups")
+    names = [column for column in within.columns if column not in ("site", *MEASURES)]
+    if len(names) != 1:
+        raise ValueError(f"AUROC within groups: one column names the group, not {names}")
+    site = str(curve.final["site"]) if site is None else site
+    groups = _of_site(within, site, "AUROC within groups").rename(columns={names[0]: "group"})
+    pooled = _of_site(curve.table, site, "layer curve").assign(group="(all, pooled)")
+    groups = groups.assign(overall=groups["group"].astype(str).str.startswith("("))
+    groups = groups.sort_values(["overall", "auroc"], ascending=False, kind="stable")
+    table = pd.concat([pooled.assign(overall=True), groups], ignore_index=True)
+    ax = axes_or_new(ax, 7.2, 1.3 + 0.27 * len(table))
     ax.axvline(0.5, color=INK, linewidth=0.8, zorder=1, label="chance")
-    for some, look, size, label in (
-        (is_pooled, POSITIVE, 8, "all steps"),
-        (~is_pooled, NEGATIVE, 6, "within the group"),
-    ):
-        if not some.any():
-            continue
-        ax.hlines(
-            rows[some], order["low"][some], order["high"][some], color=look.color, linewidth=1.6
-        )
-        ax.plot(
-            order["auroc"][some],
-            rows[some],
-            linestyle="none",
-            marker="D" if look is POSITIVE else look.marker,
-            markersize=size,
-            color=look.color,
-            markeredgecolor=INK if look is POSITIVE else "white",
-            markeredgewidth=0.7,
-            label=label,
-        )
-    for row, group in zip(rows, order.itertuples()):
-        words = "–" if np.isnan(group.auroc) else f"{group.auroc:.2f}"
+    _draw_points(ax, table.query("overall"), SERIES[1], "all steps")
+    _draw_points(ax, table.query("not overall"), SERIES[0], f"one {names[0]}")
+    _write_numbers(ax, table, curve.settings["sign"])
+    ax.set_yticks(table.index, labels=table["group"].tolist())
+    ax.set_ylim(len(table) - 0.4, -0.6)
+    ax.set_xlim(-0.02, 1.02)
+    ax.set_xlabel(f"AUROC out of fold at {site.replace('.', ' ')}, 95 % interval")
+    ax.grid(axis="x")
+    ax.legend(ncols=3, loc="lower left", bbox_to_anchor=(-0.02, 1.0))
+    return ax
+
+
+def _of_site(table: pd.DataFrame, site: str, what: str) -> pd.DataFrame:
+    rows = table.loc[table["site"] == site]
+    if rows.empty:
+        sites = ", ".join(table["site"].unique())
+        raise ValueError(f"{what}: no row of site {site!r}; the sites are {sites}")
+    return rows
+
+
+def _draw_points(ax: Axes, rows: pd.DataFrame, look: Look, label: str) -> None:
+    ax.hlines(rows.index, rows["low"], rows["high"], color=look.color, linewidth=1.6)
+    ax.plot(
+        rows["auroc"],
+        rows.index,
+        linestyle="none",
+        marker=look.marker,
+        markersize=7,
+        color=look.color,
+        markeredgecolor="white",
+        markeredgewidth=0.7,
+        label=label,
+    )
+
+
+def _write_numbers(ax: Axes, table: pd.DataFrame, sign: str) -> None:
+    """AUROC and counts beside the rows, with a heading that says which count is whose."""
+    measures = zip(table.index, table["auroc"], table["n_negative"], table["n_positive"])
+    for row, auroc, n_negative, n_positive in measures:
+        words = "–" if np.isnan(auroc) else f"{auroc:.2f}"
         ax.text(
             1.03,
             row,
-            f"{words}   {group.n_negative:,} / {group.n_positive:,}",
+            f"{words}   {int(n_negative):,} / {int(n_positive):,}",
             transform=ax.get_yaxis_transform(),
             va="center",
             fontsize=8.5,
         )
+    positive, negative = (name.capitalize() for name in sign.split(" - "))
     ax.text(
         1.03,
         1.0,
-        f"AUROC, steps\n{negative.capitalize()} / {positive.capitalize()}",
+        f"AUROC, steps\n{negative} / {positive}",
         transform=ax.transAxes,
         va="bottom",
         fontsize=8.5,
         color=GREY,
     )
-    ax.set_yticks(rows, labels=[str(group) for group in order["group"]])
-    ax.set_ylim(len(order) - 0.4, -0.6)
-    ax.set_xlim(-0.02, 1.02)
-    ax.set_xlabel("AUROC out of fold, 95 % interval")
-    ax.grid(axis="x")
-    ax.legend(ncols=3, loc="lower left", bbox_to_anchor=(-0.02, 1.0))
-    return ax

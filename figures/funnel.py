@@ -49,14 +49,11 @@ def plot_funnel(preferences: Preferences, ax: Axes | None = None) -> Axes:
     for row, (before, parts) in enumerate([(steps, by_sign), (non_tied, by_votes)], start=1):
         ax.barh(row, before, color="none", edgecolor=PALE, height=0.62, label="_before")
         _draw_split(ax, row, parts, (negative, positive) if row == 1 else None)
-    _write(ax, 0, f"{steps:,} steps", "")
-    _write(
-        ax, 1, f"{non_tied:,} not tied ({_share(non_tied, steps)} of the steps)", _words(by_sign)
-    )
+    names = (negative.capitalize(), positive.capitalize())
     stable = sum(by_votes)
-    _write(
-        ax, 2, f"{stable:,} stable ({_share(stable, non_tied)} of the not tied)", _words(by_votes)
-    )
+    _write(ax, 0, f"{steps:,}")
+    _write(ax, 1, f"{non_tied:,} = {_share(non_tied, steps)} of the steps", _words(names, by_sign))
+    _write(ax, 2, f"{stable:,} = {_share(stable, non_tied)} of these", _words(names, by_votes))
     ax.set_yticks(range(3), labels=["steps", "not tied", "stable"])
     ax.invert_yaxis()
     ax.set_xlim(0, steps)
@@ -65,9 +62,7 @@ def plot_funnel(preferences: Preferences, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _draw_split(
-    ax: Axes, row: int, parts: tuple[int, int], names: tuple[str, str] | None
-) -> None:
+def _draw_split(ax: Axes, row: int, parts: tuple[int, int], names: tuple[str, str] | None) -> None:
     left = 0
     for part, look, name in zip(parts, (NEGATIVE, POSITIVE), names or ("_", "_")):
         ax.barh(
@@ -83,21 +78,21 @@ def _draw_split(
         left += part
 
 
-def _write(ax: Axes, row: int, first: str, second: str) -> None:
+def _write(ax: Axes, row: int, *lines: str) -> None:
     """Words beside the bars, where they fit however short the bars are."""
     ax.text(
         1.03,
         row,
-        f"{first}\n{second}".strip(),
+        "\n".join(lines),
         transform=ax.get_yaxis_transform(),
         va="center",
         fontsize=9,
     )
 
 
-def _words(parts: tuple[int, int]) -> str:
+def _words(names: tuple[str, str], parts: tuple[int, int]) -> str:
     total = sum(parts)
-    return " / ".join(f"{part:,} ({_share(part, total)})" for part in parts)
+    return ", ".join(f"{n} {part:,} ({_share(part, total)})" for n, part in zip(names, parts))
 
 
 def _share(part: int, whole: int) -> str:

@@ -45,6 +45,8 @@ def draw_layer_axis(ax: Axes, sites: Sequence[str]) -> None:
     ticks = {float(block): str(block) for block in _ticked_blocks(list(place))}
     ticks |= {place[s]: name for s, name in _END_LABELS.items() if s in place}
     ax.set_xticks(list(ticks), labels=list(ticks.values()))
+    margin = 0.3 + 0.03 * (max(place.values()) - min(place.values()))
+    ax.set_xlim(min(place.values()) - margin, max(place.values()) + margin)
     ax.set_xlabel("decoder block")
 
 

@@ -7,7 +7,7 @@ single points with error bars. The peak is the curve's own (`LayerCurve.peak`), 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from figures.columns import check_columns
 from figures.layer_axis import draw_layer_axis, is_block, site_positions
 from figures.picture import axes_or_new
-from figures.style import GREEN, GREY, INK, NEGATIVE, SERIES, Look, style
+from figures.style import GREEN, GREY, INK, SERIES, Look, style
 
 if TYPE_CHECKING:
     from probes import LayerCurve
@@ -35,7 +35,8 @@ def plot_layer_curve(curve: LayerCurve, ax: Axes | None = None) -> Axes:
     ----------
     curve
         Its table has a row per site with `site`, `auroc`, `low`, `high`; `shuffled` (the control
-        with shuffled labels) and `nuisance` (token counts only) are drawn where present.
+        with shuffled labels) and `nuisance` (token counts only) are drawn where present. Its
+        settings name `sign`, `analysis_set` and `groups`.
     ax
         Where to draw; a new picture by default (`.figure` of the result).
 
@@ -46,14 +47,14 @@ def plot_layer_curve(curve: LayerCurve, ax: Axes | None = None) -> Axes:
     """
     table = _checked(curve, "layer curve")
     ax = axes_or_new(ax, 7.2, 4.4)
+    _draw_interval(ax, table, SERIES[0].color)
+    _draw_series(ax, table, "auroc", SERIES[0], "AUROC with 95 % interval")
+    _mark_peak(ax, table, curve, label=_peak_words(curve))
     _draw_chance(ax)
     for column, (label, look) in CONTROLS.items():
-        if column in table and table[column].notna().any():
+        if column in table and np.isfinite(table[column]).any():
             _draw_series(ax, table, column, look, label, thin=True)
-    _draw_interval(ax, table, NEGATIVE.color)
-    _draw_series(ax, table, "auroc", NEGATIVE, "AUROC with 95 % interval")
-    _mark_peak(ax, table, curve, label=_peak_words(curve))
-    _finish(ax, table, title=_counts_words(curve))
+    _finish(ax, table, title=_counts_words(curve), legend_columns=2)
     return ax
 
 
@@ -66,18 +67,19 @@ def plot_layer_curves(curves: Mapping[str, LayerCurve], ax: Axes | None = None) 
     Raises
     ------
     ValueError
-        When there is no curve or more than four, or one of them cannot be drawn.
+        When there is no curve or more than three, or one of them cannot be drawn.
     """
     if not 0 < len(curves) <= len(SERIES):
         raise ValueError(f"{len(curves)} curves given; from 1 to {len(SERIES)} can be compared")
     tables = {name: _checked(curve, f"layer curve {name!r}") for name, curve in curves.items()}
     ax = axes_or_new(ax, 7.2, 4.4)
-    _draw_chance(ax)
     for (name, table), look in zip(tables.items(), SERIES):
         _draw_interval(ax, table, look.color)
         _draw_series(ax, table, "auroc", look, f"{name} ({_peak_words(curves[name])})")
         _mark_peak(ax, table, curves[name], label="_peak")
-    _finish(ax, pd.concat(tables.values()), title="AUROC with 95 % interval")
+    _draw_chance(ax)
+    title = "AUROC with 95 % interval"
+    _finish(ax, pd.concat(tables.values()), title, legend_columns=1)
     return ax
 
 
@@ -100,7 +102,13 @@ def _draw_series(
     """Blocks as a line with markers, the two ends as markers alone."""
     blocks, ends = _split(table)
     size, width = (3, 1.1) if thin else (4.5, 1.8)
-    common = {"marker": look.marker, "color": look.color, "markersize": size, "linewidth": width}
+    common: dict[str, Any] = {
+        "marker": look.marker,
+        "color": look.color,
+        "markersize": size,
+        "linewidth": width,
+        "zorder": 2 if thin else 3,
+    }
     ax.plot(blocks["x"], blocks[column], linestyle=look.linestyle, label=label, **common)
     ax.plot(ends["x"], ends[column], linestyle="none", label=f"_{label}, ends", **common)
 
@@ -116,8 +124,8 @@ def _draw_interval(ax: Axes, table: pd.DataFrame, color: str) -> None:
 
 
 def _split(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    block = table["site"].map(is_block).astype(bool)
-    return table[block], table[~block]
+    block = table["site"].map(is_block).to_numpy(dtype=bool)
+    return table.loc[block], table.loc[~block]
 
 
 def _mark_peak(ax: Axes, table: pd.DataFrame, curve: LayerCurve, label: str) -> None:
@@ -142,20 +150,26 @@ def _peak_words(curve: LayerCurve) -> str:
 
 
 def _counts_words(curve: LayerCurve) -> str:
-    peak = curve.peak
-    negative, positive = curve.negative.capitalize(), curve.positive.capitalize()
+    positive, negative = curve.settings["sign"].split(" - ")
+    analysis_set = curve.settings["analysis_set"].replace("_", "-")
+    n_positive, n_negative = curve.peak[["n_positive", "n_negative"]]
     return (
-        f"{positive} (positive) against {negative}: "
-        f"{peak['n_positive']:,} and {peak['n_negative']:,} steps"
+        f"{n_positive:,.0f} {analysis_set} {positive.capitalize()} (positive) and "
+        f"{n_negative:,.0f} {negative.capitalize()} steps; "
+        f"folds by {' and '.join(curve.settings['groups'])}"
     )
 
 
-def _finish(ax: Axes, table: pd.DataFrame, title: str) -> None:
+def _finish(ax: Axes, table: pd.DataFrame, title: str, legend_columns: int) -> None:
     draw_layer_axis(ax, table["site"].drop_duplicates().tolist())
     drawn = table[[c for c in ("auroc", "low", *CONTROLS) if c in table]]
     ax.set_ylim(min(0.4, float(np.nanmin(drawn.to_numpy(dtype=float))) - 0.03), 1.02)
     ax.set_ylabel("AUROC out of fold")
     ax.grid(axis="y")
     ax.legend(
-        title=title, alignment="left", ncols=2, loc="lower left", bbox_to_anchor=(-0.02, 1.0)
+        title=title,
+        alignment="left",
+        ncols=legend_columns,
+        loc="lower left",
+        bbox_to_anchor=(-0.02, 1.0),
     )

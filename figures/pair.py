@@ -23,7 +23,7 @@ Box = tuple[float, float, float, float]
 
 PANEL_HEIGHT = 3.6  # inches
 WORDS_WIDTH = 3.4
-LINE_LENGTH, MEMORY_LINES, ANSWER_LINES = 44, 18, 6
+LINE_LENGTH, MEMORY_LINES, ANSWER_LINES = 44, 20, 6
 
 
 @style()
@@ -67,9 +67,13 @@ def show_pair(
     for name in sides:
         _check_samples(name, answers, scores, clicks)
     widths = [PANEL_HEIGHT * _aspect(screen), PANEL_HEIGHT * _aspect(memory_image), WORDS_WIDTH]
-    figure = new_picture(sum(widths) + 0.6, PANEL_HEIGHT + 2.2)
-    upper, lower = figure.subfigures(2, 1, height_ratios=[PANEL_HEIGHT + 0.6, 1.6])
+    figure = new_picture(sum(widths) + 0.6, PANEL_HEIGHT + 2.1)
+    (upper,), (lower,) = figure.subfigures(
+        2, 1, height_ratios=[PANEL_HEIGHT + 0.7, 1.4], hspace=0.05, squeeze=False
+    )
     on_screen, on_image, on_text = upper.subplots(1, 3, width_ratios=widths)
+    for panel in (on_screen, on_image, on_text):
+        panel.set_anchor("NW")
 
     on_screen.imshow(screen, extent=(0, 1, 1, 0), aspect=screen.height / screen.width)
     on_screen.set_title(_wrapped(f"Screen: {instruction}", int(widths[0] * 11)), loc="left")
@@ -96,7 +100,8 @@ def show_pair(
     for panel, (name, look) in zip(lower.subplots(1, 2), sides.items()):
         utility = sum(scores[name]) / len(scores[name])
         panel.set_title(
-            f"{name.capitalize()}: utility {utility:.2f} of {len(scores[name])} samples", loc="left"
+            f"{name.capitalize()}: utility {utility:.2f} over {len(scores[name])} samples",
+            loc="left",
         )
         _write(panel, _cut(_answer_lines(answers[name], scores[name], length), ANSWER_LINES))
         _frame(panel, look.color)
@@ -128,15 +133,15 @@ def _draw_target(ax: Axes, box: Box) -> None:
     ax.add_patch(
         Rectangle(
             (left, top), right - left, bottom - top,
-            fill=False, edgecolor=GREEN, linewidth=2.2, linestyle="--", label="target",
+            fill=False, edgecolor=GREEN, linewidth=2.2, label="target",
         )
     )  # fmt: skip
 
 
 def _draw_clicks(ax: Axes, points: Sequence[Point | None], look: Look, name: str) -> None:
-    x, y = zip(*[p for p in points if p is not None]) if any(points) else ((), ())
+    touched = [point for point in points if point is not None]
     ax.plot(
-        x, y,
+        [x for x, _ in touched], [y for _, y in touched],
         linestyle="none", marker=look.marker, markersize=8, color=look.color, alpha=0.75,
         markeredgecolor=INK, markeredgewidth=0.8, label=name.capitalize(),
     )  # fmt: skip
@@ -160,7 +165,7 @@ def _answer_lines(answers: Sequence[str], scores: Sequence[float], length: int) 
     """Equal answers once, with their number and score; the most frequent first."""
     counted = Counter(zip(answers, scores)).most_common()
     return [
-        textwrap.shorten(f"{count} × [{score:g}] {answer}", length, placeholder=" …")
+        textwrap.shorten(f"{count} × score {score:g}: {answer}", length, placeholder=" …")
         for (answer, score), count in counted
     ]
 

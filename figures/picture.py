@@ -59,9 +59,7 @@ def figure_bytes(drawn: Figure | Axes, form: str = "png") -> bytes:
     assert figure is not None
     content = BytesIO()
     with style():
-        figure.savefig(
-            content, format=form, dpi=DPI, bbox_inches="tight", metadata=METADATA[form]
-        )
+        figure.savefig(content, format=form, dpi=DPI, bbox_inches="tight", metadata=METADATA[form])
     return content.getvalue()
 
 

@@ -8,11 +8,12 @@ shift is zero (such as `embed`, where both prompts end in the same token) is nam
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator, NullLocator
 
 from figures.columns import check_columns
 from figures.layer_axis import draw_layer_axis, is_block, site_positions
@@ -43,9 +44,7 @@ def shift_norms(store: ActivationStore, rows: Sequence[int] | None = None) -> pd
 
 
 @style()
-def plot_shift_norm(
-    norms: pd.DataFrame, preferences: Preferences, ax: Axes | None = None
-) -> Axes:
+def plot_shift_norm(norms: pd.DataFrame, preferences: Preferences, ax: Axes | None = None) -> Axes:
     """Draw median and quartiles of the shift's norm by layer, for each preferred condition.
 
     Parameters
@@ -65,14 +64,17 @@ def plot_shift_norm(
     check_columns(norms, [], "shift norms")
     check_columns(preferences.table, ["step_id", "label"], "preferences")
     labels = preferences.table.set_index("step_id")["label"].reindex(norms.index)
-    if not labels.notna().any():
+    if labels.dropna().empty:
         raise ValueError(f"shift norms: none of the {len(norms)} steps has a preference label")
     drawn = norms.loc[:, (norms > 0).any()]
-    if drawn.empty or drawn.shape[1] == 0:
+    if drawn.empty:
         raise ValueError("shift norms: every norm is zero; are both conditions the same prompt?")
 
     ax = axes_or_new(ax, 7.2, 4.0)
     ax.set_yscale("log", nonpositive="clip")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_locator(NullLocator())
     place = dict(zip(norms.columns, site_positions(list(norms.columns))))
     for name, look in ((preferences.negative, NEGATIVE), (preferences.positive, POSITIVE)):
         side = drawn[labels == name]
@@ -98,7 +100,7 @@ def _draw_side(
     low, median, high = np.quantile(norms, [0.25, 0.5, 0.75], axis=0)
     x = np.array([place[site] for site in norms.columns])
     block = np.array([is_block(site) for site in norms.columns])
-    common = {"color": look.color, "marker": look.marker}
+    common: dict[str, Any] = {"color": look.color, "marker": look.marker}
     ax.plot(x[block], median[block], linestyle=look.linestyle, label=label, **common)
     ax.plot(x[~block], median[~block], linestyle="none", label=f"_{label}, ends", **common)
     ax.fill_between(x[block], low[block], high[block], color=look.color, alpha=0.2, linewidth=0)

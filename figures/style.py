@@ -8,15 +8,18 @@ Matplotlib's settings are changed only inside `style()`.
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import matplotlib
 
 INK = "#222222"
 GREY = "#767676"
 PALE = "#d9d9d9"
-BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
+SLATE = "#33415C"
+BLUE, ORANGE, GREEN, PURPLE, SKY = "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9"
 
 
 @dataclass(frozen=True)
@@ -32,14 +35,13 @@ class Look:
 NEGATIVE = Look(BLUE, "o")
 POSITIVE = Look(ORANGE, "^", hatch="////", linestyle="--")
 TIE = Look(GREY, "X")
-SERIES = (
-    NEGATIVE,
-    POSITIVE,
-    Look(GREEN, "s", linestyle="-."),
-    Look(PURPLE, "D", linestyle=(0, (5, 1, 1, 1, 1, 1))),  # pyright: ignore[reportArgumentType]
+SERIES = (  # what is about both sides takes the colour of neither
+    Look(SLATE, "o"),
+    Look(PURPLE, "D", linestyle="--"),
+    Look(SKY, "v", linestyle="-."),
 )
 
-SETTINGS = {
+SETTINGS: dict[Any, Any] = {
     "font.family": ["DejaVu Sans"],  # comes with matplotlib, so it is the same everywhere
     "font.size": 10,
     "axes.titlesize": 10,
@@ -72,6 +74,8 @@ SETTINGS = {
 }
 
 
-def style() -> AbstractContextManager[None]:
+@contextmanager
+def style() -> Iterator[None]:
     """The settings of every picture, as a context (or decorator) that puts the old ones back."""
-    return matplotlib.rc_context(SETTINGS)
+    with matplotlib.rc_context(SETTINGS):
+        yield

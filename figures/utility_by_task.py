@@ -46,15 +46,15 @@ def plot_utility_by_task(
     ax = axes_or_new(ax, 7.2, 1.3 + 0.27 * len(table))
     rows = np.arange(len(table))
     ax.hlines(rows, table[negative], table[positive], color=GREY, linewidth=1.0, zorder=1)
-    for name, look, shift in ((negative, NEGATIVE, -0.13), (positive, POSITIVE, 0.13)):
+    for name, look in ((negative, NEGATIVE), (positive, POSITIVE)):
         error = table[f"{name}_error"]
         ax.hlines(
-            rows + shift,
+            rows,
             (table[name] - 1.96 * error).clip(0, 1),
             (table[name] + 1.96 * error).clip(0, 1),
             color=look.color,
-            linewidth=1.4,
-            linestyle=look.linestyle,
+            alpha=0.35,
+            linewidth=6,
             zorder=2,
         )
         ax.plot(
@@ -68,11 +68,11 @@ def plot_utility_by_task(
             markeredgewidth=0.6,
             label=name.capitalize(),
         )
-    for row, task in zip(rows, table.itertuples()):
+    for row, steps, ties in zip(table.index, table["steps"], table["ties"]):
         ax.text(
             1.03,
             row,
-            f"{task.steps:,}  ({task.ties / task.steps:.0%} tied)".replace("%", " %"),
+            f"{steps:,}  ({100 * ties / steps:.0f} % tied)",
             transform=ax.get_yaxis_transform(),
             va="center",
             fontsize=8.5,
@@ -106,22 +106,23 @@ def utility_by_task(preferences: Preferences, column: str = "task") -> pd.DataFr
             column: name,
             "steps": len(steps),
             "episodes": steps["episode_id"].nunique(),
-            "ties": int(steps["tie"].sum()),
+            "ties": np.count_nonzero(steps["tie"]),
         }
         for side, utility in zip(sides, utilities):
-            row[side] = steps[utility].mean()
-            row[f"{side}_error"] = clustered_standard_error(steps[utility], steps["episode_id"])
+            values = steps[utility].to_numpy()
+            row[side] = values.mean()
+            row[f"{side}_error"] = standard_error(values, steps["episode_id"].to_numpy())
         rows.append(row | {"difference": row[sides[1]] - row[sides[0]]})
     return pd.DataFrame(rows).sort_values("difference", kind="stable", ignore_index=True)
 
 
-def clustered_standard_error(values: pd.Series, clusters: pd.Series) -> float:
-    """Standard error of the mean of `values` whose rows come in clusters; NaN for one cluster.
+def standard_error(values: np.ndarray, clusters: np.ndarray) -> float:
+    """Standard error of the mean of values that come in clusters; NaN for a single cluster.
 
     sqrt(G / (G − 1) · Σ_g (Σ_{i in g} (x_i − mean))²) / n: the sandwich estimator of a regression
-    on a constant. With one row per cluster it is the ordinary standard error.
+    on a constant. With one value per cluster it is the ordinary standard error.
     """
-    sums = (values - values.mean()).groupby(clusters).sum()
+    sums = np.bincount(pd.factorize(clusters)[0], weights=values - values.mean())
     if len(sums) < 2:
         return math.nan
-    return float(np.sqrt(len(sums) / (len(sums) - 1) * (sums**2).sum()) / len(values))
+    return float(np.sqrt(len(sums) / (len(sums) - 1) * np.sum(sums**2)) / len(values))
