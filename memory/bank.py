@@ -27,9 +27,13 @@ class MemoryBank(Sequence[Step]):
         if not len(steps):
             raise ValueError("a memory bank needs at least one step")
         self.steps = steps
-        self.words = [lookup_words(step) for step in steps]
-        self.step_ids = [step.step_id for step in steps]
-        self.episode_ids = [step.episode_id for step in steps]
+        self.words: list[list[str]] = []
+        self.step_ids: list[str] = []
+        self.rows_of_episode: dict[str, list[int]] = {}
+        for row, step in enumerate(steps):
+            self.words.append(lookup_words(step))
+            self.step_ids.append(step.step_id)
+            self.rows_of_episode.setdefault(step.episode_id, []).append(row)
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -41,7 +45,7 @@ class MemoryBank(Sequence[Step]):
         return iter(self.steps)
 
     def __repr__(self) -> str:
-        return f"MemoryBank({len(self)} steps of {len(set(self.episode_ids))} episodes)"
+        return f"MemoryBank({len(self)} steps of {len(self.rows_of_episode)} episodes)"
 
 
 def lookup_words(step: Step) -> list[str]:

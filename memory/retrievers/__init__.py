@@ -42,27 +42,31 @@ class Retriever(Protocol):
         ...
 
 
+RESOLUTION = 2
+"""Decimals to which similarities are compared: nearer ones count as equal."""
+
+
 def best_match(bank: MemoryBank, step: Step, scores: np.ndarray) -> Match:
     """The best-scored bank step of another episode.
 
     Parameters
     ----------
     scores
-        Similarity of every bank step, shape (n_bank,); compared to six decimals, so that rounding
-        does not decide between equals.
+        Similarity of every bank step, shape (n_bank,); compared to `RESOLUTION` decimals.
 
     Raises
     ------
     ValueError
         When the bank holds nothing but the step's own episode.
     """
-    others = np.array([episode != step.episode_id for episode in bank.episode_ids])
-    if not others.any():
+    rounded = np.round(scores.astype(np.float64), RESOLUTION)
+    rounded[bank.rows_of_episode.get(step.episode_id, [])] = -np.inf
+    best = rounded.max()
+    if best == -np.inf:
         raise ValueError(f"step {step.step_id!r}: the bank holds no step of another episode")
-    rounded = np.where(others, np.round(scores, 6), -np.inf)
-    tied = np.flatnonzero(rounded == rounded.max())
-    row = min(tied, key=lambda r: _hash(step.step_id, bank.step_ids[r]))
-    return Match(bank[int(row)], float(rounded[row]))
+    tied = np.flatnonzero(rounded == best)
+    row = int(min(tied, key=lambda r: _hash(step.step_id, bank.step_ids[r])))
+    return Match(bank[row], round(float(scores[row]), 6))
 
 
 def _hash(*parts: str) -> bytes:
