@@ -71,8 +71,8 @@ def encode(processor: Any, prompt: Prompt, **chat_template_kwargs: Any) -> Encod
     Raises
     ------
     PromptError
-        When an image is not a PIL image, the processor takes no images, or the number of image
-        placeholders is not what the images call for.
+        When an image is not a PIL image, the processor refuses the prompt or takes no images, or
+        the number of image placeholders is not what the images call for.
     """
     if isinstance(prompt, str):
         text, generation_prompt, images = prompt, "", []
@@ -171,7 +171,10 @@ def _tokenise(
         options["add_special_tokens"] = False
     if _takes_text_only(processor):
         return dict(processor([text], **options))
-    return dict(processor(text=[text], images=list(images) or None, **options))
+    try:
+        return dict(processor(text=[text], images=list(images) or None, **options))
+    except ValueError as error:  # such as placeholders and images that differ in number
+        raise PromptError(str(error)) from error
 
 
 def _token_ids(processor: Any, text: str) -> list[int]:
