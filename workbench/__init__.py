@@ -2,7 +2,7 @@
 
 from workbench.config import ConfigError, RunConfig, bundled_configs, load_config, parse_config
 from workbench.run import Run, RunError
-from workbench.stages import STAGES, run_stage, run_stages
+from workbench.stages import STAGES, Stage, run_stage, run_stages
 
 __all__ = [
     "STAGES",
@@ -10,6 +10,7 @@ __all__ = [
     "Run",
     "RunConfig",
     "RunError",
+    "Stage",
     "bundled_configs",
     "load_config",
     "parse_config",

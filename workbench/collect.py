@@ -46,7 +46,7 @@ STORE = "activations.zarr"
 
 
 def collect(run: Run) -> None:
-    """Make `activations.zarr` and `samples.parquet`, unless they are there; resumes by block.
+    """Make `activations.zarr` and `samples.parquet`; goes on with the blocks that are not done.
 
     Raises
     ------
@@ -54,8 +54,6 @@ def collect(run: Run) -> None:
         When a pair of prompts is not comparable, naming the step; when the store was begun by
         another model or other versions, naming them; when the disk is too small.
     """
-    if run.has("samples.parquet"):
-        return
     scorer = get_scorer(run.config.preferences.scorer)
     queries = read_pairs(run)
     store = ActivationStore.open(run.path(STORE)) if run.has(STORE) else None
@@ -66,9 +64,7 @@ def collect(run: Run) -> None:
 
 def _collect_blocks(run: Run, queries: Sequence[Query], scorer: Scorer) -> ActivationStore:
     config = run.config
-    actor = Actor.from_pretrained(
-        config.actor.model, **config.actor.model_dump(exclude={"model"})
-    )
+    actor = Actor.from_pretrained(config.actor.model, **config.actor.model_dump(exclude={"model"}))
     shown = representations(config.memory, config.capture.conditions)
     store = _open_store(run, queries, actor)
     pending = store.pending()

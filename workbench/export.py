@@ -13,9 +13,7 @@ from workbench.run import Run, RunError
 
 
 def export(run: Run) -> None:
-    """Fit and save `estimator/`, unless it is there."""
-    if run.has("estimator"):
-        return
+    """Fit and save `estimator/`."""
     config, sweep, seed = run.config.export, run.config.sweep, run.config.run.seed
     estimator = fit_final(
         ActivationStore.open(run.needs("activations.zarr", "collect")),
@@ -34,13 +32,12 @@ def export(run: Run) -> None:
 
 
 def label(run: Run) -> None:
-    """Label the run's own steps: `targets.parquet`, unless it is there."""
-    if not run.has("targets.parquet"):
-        label_store(
-            run.needs("activations.zarr", "collect"),
-            run.needs("estimator", "export"),
-            run.path("targets.parquet"),
-        )
+    """Label the run's own steps: `targets.parquet`."""
+    label_store(
+        run.needs("activations.zarr", "collect"),
+        run.needs("estimator", "export"),
+        run.path("targets.parquet"),
+    )
 
 
 def label_store(store: Path, estimator: Path, out: Path, form: str | None = None) -> pd.DataFrame:

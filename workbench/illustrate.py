@@ -6,6 +6,8 @@ drawn again on another day, and is written as PNG and SVG under one name.
 
 from __future__ import annotations
 
+import json
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -18,12 +20,37 @@ from workbench.pairs import read_pairs, representations
 from workbench.report import render_report
 from workbench.results import Results, read_results
 from workbench.run import Run
+from workbench.summary import facts
+
+FIGURES: dict[str, tuple[str, str]] = {
+    "layer_curve": (
+        "Where the preference can be read",
+        "AUROC of a probe on the shift at each layer, out of fold, with its 95 % interval over "
+        "episodes; beside it the same with shuffled labels, and from the prompts' token counts alone.",
+    ),
+    "layer_curves": (
+        "By episode and across tasks",
+        "Folds that keep episodes whole, against folds that keep tasks whole: the second asks whether "
+        "the direction carries over to tasks that were not seen.",
+    ),
+    "auroc_within_task": (
+        "Inside each task",
+        "Pooled over tasks, the task alone may explain a high AUROC; inside one it cannot.",
+    ),
+    "auroc_within_query": ("Inside each kind of query", ""),
+    "funnel": ("Label funnel", ""),
+    "utility_by_task": ("Utility of both conditions, by task", ""),
+    "shift_norm": ("Length of the shift, by layer", ""),
+    "shifts_umap": ("Shifts of the last block, UMAP", ""),
+    "shifts_pca": ("Shifts of the last block, PCA", ""),
+    "example_text": ("A step that prefers Text", ""),
+    "example_image": ("A step that prefers Image", ""),
+}
+"""Name of a figure's files → its title and caption in the report, in the report's order."""
 
 
 def report(run: Run) -> None:
-    """Make `figures/` and `report.html`, unless they are there."""
-    if run.has("report.html"):
-        return
+    """Make `figures/` and `report.html`."""
     results = read_results(run)
     if not run.has("figures"):
         drawn = draw_figures(results)
@@ -31,9 +58,27 @@ def report(run: Run) -> None:
             run.path("figures"),
             lambda folder: [figures.save_figure(d, folder, name) for name, d in drawn.items()],
         )
-    write_file(
-        run.path("report.html"),
-        lambda path: path.write_text(render_report(results), encoding="utf-8"),
+    page = report_page(results)
+    write_file(run.path("report.html"), lambda path: path.write_text(page, encoding="utf-8"))
+
+
+def report_page(results: Results) -> str:
+    """The HTML of `report.html`, with the figures that lie in the run folder."""
+    run = results.run
+    files = {name: run.path(f"figures/{name}.png") for name in FIGURES}
+    there = {name: file.read_bytes() for name, file in files.items() if file.exists()}
+    return render_report(
+        run.config.run.name,
+        summary=facts(results),
+        funnel=results.preferences.funnel,
+        figures={FIGURES[name][0]: content for name, content in there.items()},
+        tables={
+            "AUROC by layer": results.curve.table,
+            "Utility by task": figures.utility_by_task(results.preferences),
+        },
+        configuration=run.config.to_toml(),
+        versions=json.loads(run.path("versions.json").read_text()),
+        captions={FIGURES[name][0]: FIGURES[name][1] for name in there if FIGURES[name][1]},
     )
 
 

@@ -50,9 +50,7 @@ SCHEMA = pa.schema(
 
 
 def write_pairs(run: Run) -> None:
-    """Make `pairs.parquet`, unless it is there."""
-    if run.has("pairs.parquet"):
-        return
+    """Make `pairs.parquet`."""
     rows = [_row(query) for query in pair_steps(run.config)]
     table = pa.Table.from_pylist(rows, schema=SCHEMA)
     write_file(run.path("pairs.parquet"), lambda path: pq.write_table(table, path))

@@ -1,29 +1,40 @@
 """The stages of a run, in order.
 
-Convention: a stage is a function of a `Run`. It reads what the stages before it left in the run
-folder, does nothing when its own artefacts are there, and writes each of them whole.
+Convention: a stage is a function of a `Run` that reads what the stages before it left in the run
+folder and writes its own artefacts, each whole, the one that is named here last. So a stage whose
+artefact is there has nothing to do, and is not even imported, since most import torch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import import_module
 
 from workbench.run import Run
 
-STAGES: dict[str, str] = {
-    "pairs": "workbench.pairs:write_pairs",
-    "collect": "workbench.collect:collect",
-    "sweep": "workbench.sweep:sweep",
-    "export": "workbench.export:export",
-    "label": "workbench.export:label",
-    "report": "workbench.illustrate:report",
+
+@dataclass(frozen=True)
+class Stage:
+    """Where a stage's function is, as `module:function`, and the artefact that it writes last."""
+
+    function: str
+    artefact: str
+
+
+STAGES: dict[str, Stage] = {
+    "pairs": Stage("workbench.pairs:write_pairs", "pairs.parquet"),
+    "collect": Stage("workbench.collect:collect", "samples.parquet"),
+    "sweep": Stage("workbench.sweep:sweep", "sweep/within_query.parquet"),
+    "export": Stage("workbench.export:export", "estimator"),
+    "label": Stage("workbench.export:label", "targets.parquet"),
+    "report": Stage("workbench.illustrate:report", "report.html"),
 }
-"""Name of each stage → where it is. A stage is imported when it runs, since most import torch."""
+"""Every stage by its name, in the order in which they run."""
 
 
 def run_stage(run: Run, name: str) -> None:
-    """Run one stage.
+    """Run one stage, unless its artefact is there.
 
     Raises
     ------
@@ -33,8 +44,11 @@ def run_stage(run: Run, name: str) -> None:
     """
     if name not in STAGES:
         raise ValueError(f"stage {name!r} is not one of {', '.join(STAGES)}")
-    module, function = STAGES[name].split(":")
+    stage = STAGES[name]
+    if run.has(stage.artefact):
+        return
     run.note(f"{name}: begins")
+    module, function = stage.function.split(":")
     getattr(import_module(module), function)(run)
     run.note(f"{name}: done")
 

@@ -11,8 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from activations import ActivationStore
-from probes import LayerCurve, Preferences
-from probes.auroc import POOLED
+from probes import POOLED, LayerCurve, Preferences
 from workbench.results import Results, read_results
 from workbench.run import Run
 
@@ -23,8 +22,8 @@ def print_summary(run: Run, console: Console) -> None:
     console.print()
     console.print(funnel_table(results.preferences))
     console.print(curve_table(results.curve, results.across_tasks))
-    for line in headlines(results):
-        console.print(line, highlight=False)
+    for name, fact in facts(results).items():
+        console.print(f"  {name}: {fact}", highlight=False, soft_wrap=True)
     console.print(places_table(run))
 
 
@@ -58,24 +57,29 @@ def curve_table(curve: LayerCurve, across_tasks: LayerCurve | None) -> Table:
     return table
 
 
-def headlines(results: Results) -> list[str]:
-    """The few sentences that matter most."""
-    peak, final = results.curve.peak, results.curve.final
-    metrics = results.estimator.config_.metrics
+def facts(results: Results) -> dict[str, str]:
+    """What a reader should know first."""
+    curve, across, config = results.curve, results.across_tasks, results.estimator.config_
+    peak = curve.peak
     task = results.within["task"]
-    pooled = task[(task["site"] == peak["site"]) & (task["task"] == POOLED)].iloc[0]
-    lines = [
-        f"Peak: {peak['site']} with AUROC {_interval(peak)}; last block: {final['site']} with "
-        f"{_interval(final)}.",
-        f"Within tasks (pairs of steps of one task only), at {peak['site']}: {_interval(pooled)}.",
-        f"Estimator: reads {results.estimator.config_.site}, out-of-fold AUROC "
-        f"{_number(metrics['out_of_fold_auroc'])} on the "
-        f"{results.estimator.config_.analysis_set.replace('_', '-')} steps.",
-    ]
-    if results.across_tasks is not None:
-        other = results.across_tasks.peak
-        lines.insert(1, f"Across tasks: peak at {other['site']} with AUROC {_interval(other)}.")
-    return lines
+    inside = task[(task["site"] == peak["site"]) & (task["task"] == POOLED)].iloc[0]
+    out_of_fold = {name: config.metrics[f"out_of_fold_{name}"] for name in ("auroc", "low", "high")}
+    found = {
+        "Actor": f"{config.model}, {len(results.store.sites)} sites of width {config.width}",
+        "Peak": f"{peak['site']}, AUROC {_interval(peak)}",
+        "Last block": f"{curve.final['site']}, AUROC {_interval(curve.final)}",
+        "Folds across tasks": "too few tasks",
+        "Within tasks": f"AUROC {_interval(inside)} at {peak['site']}, comparing steps of one task only",
+        "Estimator": f"reads {config.site}, fitted on the {config.analysis_set.replace('_', '-')} "
+        f"steps, out-of-fold AUROC {_interval(out_of_fold)}",
+    }
+    if across is not None:
+        found["Folds across tasks"] = f"{across.peak['site']}, AUROC {_interval(across.peak)}"
+    if (shared := curve.settings["memory_overlap"]) is not None:
+        found["Shared memory"] = (
+            f"{shared:.0%} of the held-out steps recall a step that a training step recalls"
+        )
+    return found
 
 
 def places_table(run: Run) -> Table:

@@ -37,9 +37,6 @@ def sweep(run: Run) -> None:
     ValueError
         When samples are missing, or a class has too few steps for the folds.
     """
-    last = f"sweep/within_{WITHIN[-1]}.parquet"
-    if run.has(last):
-        return
     preferences = label_preferences(run)
     store = ActivationStore.open(run.needs("activations.zarr", "collect"))
     curve = sweep_curve(run, store, preferences, "sweep", run.config.sweep.groups)
