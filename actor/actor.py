@@ -78,6 +78,10 @@ class Actor:
         self.dialect = get_dialect(dialect) if isinstance(dialect, str) else dialect
         self.engine = engine
         self._template = _chat_template(processor, self.name)
+        # transformers warns at each prompt of what a template does not know.
+        self._template_kwargs = {
+            k: v for k, v in self.dialect.chat_template_kwargs.items() if k in self._template
+        }
         self._sites = sites or resolve_sites(model)
         self._stop_ids = _stop_ids(model, processor.tokenizer, self.dialect, self.name)
         # Families with rotary positions in three dimensions keep there by how much those of the
@@ -217,7 +221,7 @@ class Actor:
                 self.processor,
                 self._sites,
                 self.engine,
-                self.dialect.chat_template_kwargs,
+                self._template_kwargs,
             ) | {"model": self.name, "dialect": self.dialect.name}
         return dict(self._fingerprint)
 
@@ -230,7 +234,7 @@ class Actor:
         )
 
     def _encoded(self, prompt: Sequence[Message]) -> EncodedPrompt:
-        encoded = encode(self.processor, prompt, **self.dialect.chat_template_kwargs)
+        encoded = encode(self.processor, prompt, **self._template_kwargs)
         ids = encoded.inputs["input_ids"][0, -_TAIL_TOKENS:]
         _check_thinking_is_off(self.processor.tokenizer.decode(ids), self._template)
         return encoded
