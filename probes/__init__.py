@@ -1,7 +1,7 @@
 """Labels from samples, AUROC by layer, and the estimator that reads a preference from a shift."""
 
 from probes.analysis import ShiftStore
-from probes.auroc import auroc, auroc_within, bootstrap_auroc
+from probes.auroc import POOLED, auroc, auroc_within, bootstrap_auroc
 from probes.curve import LayerCurve
 from probes.estimator import PreferenceEstimator
 from probes.final import fit_final, label_targets
@@ -11,6 +11,7 @@ from probes.pretrained import EstimatorConfig
 from probes.sweep import sweep_layers
 
 __all__ = [
+    "POOLED",
     "EstimatorConfig",
     "LayerCurve",
     "PreferenceEstimator",

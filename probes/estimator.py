@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
+from scipy.special import expit, logit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
@@ -116,13 +116,13 @@ class PreferenceEstimator(ClassifierMixin, BaseEstimator):
     def target(self, X: ArrayLike, form: TargetForm = "signed") -> Array:
         """Continuous preference (n_rows,): with p the probability of the positive class, "signed"
         is 2p - 1, "probability" is p, "logit" is log(p / (1 - p))."""
-        logit = self.decision_function(X)
+        log_odds = self.decision_function(X)
         if form == "logit":
-            return logit
+            return log_odds
         if form == "probability":
-            return expit(logit)
+            return expit(log_odds)
         if form == "signed":
-            return np.tanh(logit / 2)
+            return np.tanh(log_odds / 2)
         raise ValueError(f"target form {form!r} is not one of {', '.join(TARGET_FORMS)}")
 
     def folded(self) -> tuple[Array, float]:
@@ -231,7 +231,9 @@ def fit_logistic(X: Array, y: NDArray[Any], C: float) -> tuple[Array, float]:
     Newton steps reach the optimum to rounding in a few iterations, so the result does not depend on
     where an iterative solver stopped.
     """
-    model = LogisticRegression(C=C, solver="newton-cholesky", tol=1e-8, max_iter=1000).fit(X, y)
+    if not X.any():  # no feature varies: the optimum is the log odds, where Newton cannot improve
+        return np.zeros(X.shape[1]), float(logit(y.mean()))
+    model = LogisticRegression(C=C, solver="newton-cholesky", tol=1e-6, max_iter=1000).fit(X, y)
     return model.coef_[0], float(model.intercept_[0])
 
 

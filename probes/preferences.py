@@ -37,7 +37,7 @@ class Preferences:
     table
         Columns step_id, episode_id, utility_<negative>, utility_<positive>, votes_positive,
         votes_negative, votes_tied, difference, tie, label (the condition with the higher utility,
-        None for ties), stable; and any joined by `with_columns`.
+        missing for ties), stable; and any joined by `with_columns`.
     positive, negative
         Names of the two conditions; every difference is positive - negative.
     k

@@ -34,7 +34,7 @@ def sweep_layers(
     clusters: str = "episode_id",
     estimator: PreferenceEstimator | None = None,
     n_bootstrap: int = 1000,
-    n_shuffles: int = 20,
+    n_shuffles: int = 10,
     seed: int = 0,
     sites: Sequence[str] | None = None,
     n_jobs: int = 1,

@@ -39,7 +39,9 @@ def bootstrap_auroc(
     """AUROC of `n_bootstrap` resamples of the clusters, drawn with replacement.
 
     The scores stay as they are: the interval says how far the AUROC depends on which clusters
-    (episodes) were seen, not on refitting.
+    (episodes) were scored, not on refitting, and so is somewhat narrow. Where features said
+    nothing, it held 0.5 in 81 to 90 of 100 simulated data sets rather than in 95; beside chance
+    look at the range of the shuffled control, which is refitted, as well.
 
     Returns
     -------
