@@ -6,6 +6,7 @@ figure gives the same bytes whenever it is written: no dates, no versions, a fix
 
 from __future__ import annotations
 
+import re
 from io import BytesIO
 from pathlib import Path
 
@@ -39,7 +40,7 @@ def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
 
 
 def figure_bytes(drawn: Figure | Axes, form: str = "png") -> bytes:
-    """The picture as a file's content.
+    """The picture as a file's content; its layout is computed now and kept from then on.
 
     Parameters
     ----------
@@ -59,6 +60,8 @@ def figure_bytes(drawn: Figure | Axes, form: str = "png") -> bytes:
     assert figure is not None
     content = BytesIO()
     with style():
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # or every drawing would move the axes a little further
         figure.savefig(content, format=form, dpi=DPI, bbox_inches="tight", metadata=METADATA[form])
     return content.getvalue()
 
@@ -74,11 +77,12 @@ def save_figure(drawn: Figure | Axes, folder: str | Path, name: str) -> tuple[Pa
     Raises
     ------
     ValueError
-        When `name` is not a plain file name without a suffix.
+        When `name` has other characters than letters, digits, - and _ (a folder, a suffix).
     """
-    if not name or Path(name).name != name or name.endswith((".png", ".svg")):
+    if not re.fullmatch(r"[\w-]+", name):
         raise ValueError(
-            f"figure name {name!r} is not a plain file name; give it without folder and suffix"
+            f"figure name {name!r} is not made of letters, digits, - and _ alone; "
+            "give it without folder and suffix"
         )
     folder = Path(folder)
     contents = {form: figure_bytes(drawn, form) for form in METADATA}
