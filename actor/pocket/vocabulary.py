@@ -80,8 +80,11 @@ def build_processor(tokenizer: PreTrainedTokenizerFast) -> Qwen3VLProcessor:
     """A Qwen3-VL processor; pictures keep their size up to 160 x 160 pixels (25 tokens)."""
     factor = PATCH * MERGE
     sizes = {"shortest_edge": factor**2, "longest_edge": LARGEST**2}
+    half = [0.5, 0.5, 0.5]
     return Qwen3VLProcessor(
-        image_processor=Qwen2VLImageProcessor(patch_size=PATCH, merge_size=MERGE, size=sizes),
+        image_processor=Qwen2VLImageProcessor(
+            patch_size=PATCH, merge_size=MERGE, size=sizes, image_mean=half, image_std=half
+        ),
         tokenizer=tokenizer,
         video_processor=Qwen3VLVideoProcessor(patch_size=PATCH, merge_size=MERGE),
         chat_template=CHAT_TEMPLATE,
