@@ -43,10 +43,9 @@ FIGURES: dict[str, tuple[str, str]] = {
     "shift_norm": ("Length of the shift, by layer", ""),
     "shifts_umap": ("Shifts of the last block, UMAP", ""),
     "shifts_pca": ("Shifts of the last block, PCA", ""),
-    "example_text": ("A step that prefers Text", ""),
-    "example_image": ("A step that prefers Image", ""),
 }
-"""Name of a figure's files → its title and caption in the report, in the report's order."""
+"""Name of a figure's files → its title and caption in the report, in the report's order; examples of
+single steps (`example_<condition>`) come last."""
 
 
 def report(run: Run) -> None:
@@ -65,20 +64,30 @@ def report(run: Run) -> None:
 def report_page(results: Results) -> str:
     """The HTML of `report.html`, with the figures that lie in the run folder."""
     run = results.run
-    files = {name: run.path(f"figures/{name}.png") for name in FIGURES}
-    there = {name: file.read_bytes() for name, file in files.items() if file.exists()}
+    examples = {
+        f"example_{side}": (f"A step that prefers {side.capitalize()}", "")
+        for side in (results.preferences.negative, results.preferences.positive)
+    }
+    titles = {
+        name: title
+        for name, title in (FIGURES | examples).items()
+        if run.has(f"figures/{name}.png")
+    }
     return render_report(
         run.config.run.name,
         summary=facts(results),
         funnel=results.preferences.funnel,
-        figures={FIGURES[name][0]: content for name, content in there.items()},
+        figures={
+            title: run.path(f"figures/{name}.png").read_bytes()
+            for name, (title, _) in titles.items()
+        },
         tables={
             "AUROC by layer": results.curve.table,
             "Utility by task": figures.utility_by_task(results.preferences),
         },
         configuration=run.config.to_toml(),
         versions=json.loads(run.path("versions.json").read_text()),
-        captions={FIGURES[name][0]: FIGURES[name][1] for name in there if FIGURES[name][1]},
+        captions={title: caption for title, caption in titles.values() if caption},
     )
 
 
@@ -150,7 +159,9 @@ def draw_example(results: Results, query: Query) -> Figure:
         image,
         text,
         instruction=query.instruction,
-        answers={side: rows["text"].tolist() for side, rows in of_side.items()},
+        answers={
+            side: [_printable(text) for text in rows["text"]] for side, rows in of_side.items()
+        },
         scores={side: rows["score"].tolist() for side, rows in of_side.items()},
         clicks={side: [_point(a) for a in rows["action"]] for side, rows in of_side.items()},
         target=query.step.target,
@@ -161,3 +172,8 @@ def draw_example(results: Results, query: Query) -> Figure:
 
 def _point(action: str | None) -> tuple[float, float] | None:
     return Action.from_json(action).point if isinstance(action, str) else None
+
+
+def _printable(text: str) -> str:
+    """An answer without control characters, which no font has and no SVG may hold."""
+    return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -5,6 +5,7 @@ collecting, the tests therefore put scores drawn by hash in the place of the zer
 """
 
 import hashlib
+import io
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,13 +13,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from kill_collect import differing_files
+from rich.console import Console
 from small_runs import small_config
 from tiny_models import tiny_qwen2_vl, tiny_qwen3_5, tiny_qwen3_vl
 
 import workbench.collect
+import workbench.illustrate
 from activations import ActivationStore, FingerprintError
 from probes import LayerCurve, PreferenceEstimator
 from workbench import Run, RunConfig, run_stage, run_stages
+from workbench.summary import print_summary
 
 AFTER_COLLECT = ("sweep", "export", "label")
 
@@ -149,6 +153,35 @@ def test_an_answer_that_cannot_be_read_is_kept_and_scores_0(finished: Run) -> No
     assert unread.any()
     assert samples.loc[unread, "score"].eq(0).all()
     assert samples.loc[unread, "action"].isna().all()
+
+
+def test_the_summary_says_what_was_found_and_where_it_lies(finished: Run) -> None:
+    console = Console(width=200, record=True, file=io.StringIO())
+    print_summary(finished, console)
+    text = console.export_text()
+    for words in (
+        "stable image",
+        "block.3",
+        "peak",
+        "estimator",
+        "activations.zarr",
+        "Peak: block.",
+    ):
+        assert words in text
+
+
+def test_the_report_holds_figures_funnel_tables_and_configuration(
+    finished: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The map of shifts takes long to compile and has its own tests.
+    monkeypatch.setattr(workbench.illustrate, "_projections", lambda results: {})
+    run_stage(finished, "report")
+    drawn = {path.stem for path in finished.path("figures").glob("*.svg")}
+    assert {"layer_curve", "layer_curves", "funnel", "auroc_within_task", "example_image"} <= drawn
+    page = finished.path("report.html").read_text()
+    assert page.count("data:image/png;base64,") == len(drawn)
+    for words in ("stable text", "A step that prefers Text", "block.3", "max_new_tokens = 3"):
+        assert words in page
 
 
 def _times(folder: Path) -> dict[str, int]:
