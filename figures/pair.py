@@ -157,7 +157,6 @@ def _write(ax: Axes, lines: Sequence[str]) -> None:
     ax.text(
         0.02, 0.97, "\n".join(lines),
         transform=ax.transAxes, va="top", family="monospace", fontsize=8, linespacing=1.35,
-        parse_math=False,
     )  # fmt: skip
 
 

@@ -52,6 +52,7 @@ SETTINGS: dict[Any, Any] = {
     "legend.title_fontsize": 9,
     "legend.frameon": False,
     "text.color": INK,
+    "text.parse_math": False,  # instructions and answers may hold dollar signs
     "axes.labelcolor": INK,
     "axes.edgecolor": GREY,
     "axes.facecolor": "white",

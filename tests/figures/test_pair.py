@@ -54,7 +54,8 @@ def test_long_memory_says_what_was_cut():
 
 def test_words_with_dollars_can_be_written(tmp_path):
     assert isinstance(pair(memory_text="a $b$ and $c"), Figure)
-    pair(memory_text="costs $1 and $x_").savefig(tmp_path / "pair.png", dpi=20)
+    bad = "costs $1_{ and $2"
+    pair(memory_text=bad, instruction=bad).savefig(tmp_path / "pair.png", dpi=20)
 
 
 def test_step_without_a_target_has_no_box():
