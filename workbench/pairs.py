@@ -167,7 +167,7 @@ def _row(query: Query) -> dict[str, Any]:
 
 
 def _retriever(config: MemorySection) -> Retriever:
-    options = {} if config.embedding_model is None else {"name_or_path": config.embedding_model}
+    options = {} if config.embedding_model is None else {"model": config.embedding_model}
     return get_retriever(config.retriever, **options)
 
 

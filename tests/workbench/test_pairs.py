@@ -6,6 +6,8 @@ import pytest
 from small_runs import small_config
 
 from actor import get_dialect
+from memory.retrievers.embedding import EmbeddingRetriever
+from memory.retrievers.tfidf import TfidfRetriever
 from workbench import Run, RunError, run_stage
 from workbench.pairs import SCHEMA, pair_steps, pairs_table, prompts, read_pairs, representations
 
@@ -59,6 +61,24 @@ def test_another_seed_draws_other_steps(steps_table: Path) -> None:
         for seed in (0, 1)
     ]
     assert drawn[0] != drawn[1]
+
+
+def test_the_embedding_model_reaches_the_retriever(
+    steps_table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def from_pretrained(model: str) -> TfidfRetriever:
+        asked.append(model)
+        return TfidfRetriever()
+
+    monkeypatch.setattr(EmbeddingRetriever, "from_pretrained", from_pretrained)
+    pair_steps(
+        small_config(
+            steps_table, memory={"retriever": "embedding", "embedding_model": "some/model"}
+        )
+    )
+    assert asked == ["some/model"]
 
 
 def test_an_unknown_task_lists_the_known_ones(steps_table: Path) -> None:
