@@ -15,8 +15,10 @@ def build_model(
 ) -> Qwen3VLForConditionalGeneration:
     """A fresh network for the tokenizer's vocabulary, weights drawn from `seed`.
 
-    Key projections start equal to query projections, so that heads begin by looking at tokens like
-    the one they stand on, which is half of looking a word up in a list.
+    It begins with what looking a word up in a list is made of. Queries and keys start as the same
+    rotation, so that heads look at tokens like the one they stand on; values and outputs start as a
+    rotation and half of its inverse, so that heads pass on what they look at; and embeddings start
+    large enough for a token passed on to be the likely next one.
     """
     ids = {token: int(tokenizer.convert_tokens_to_ids(token)) for token in  # type: ignore[arg-type]
            (END, PAD, IMAGE, "<|video_pad|>", VISION_START, VISION_END)}  # fmt: skip
@@ -60,9 +62,18 @@ def build_model(
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         model = Qwen3VLForConditionalGeneration(config)
-    with torch.no_grad():
-        for block in model.model.language_model.layers:
-            block.self_attn.k_proj.weight.copy_(block.self_attn.q_proj.weight)
+        with torch.no_grad():
+            for block in model.model.language_model.layers:
+                _look_alike_and_copy(block.self_attn)
+            model.model.language_model.embed_tokens.weight.mul_(4)
     model.generation_config.eos_token_id = ids[END]
     model.generation_config.pad_token_id = ids[PAD]
     return model
+
+
+def _look_alike_and_copy(attention: torch.nn.Module) -> None:
+    look, copy = (torch.linalg.qr(torch.randn(WIDTH, WIDTH))[0] for _ in range(2))
+    attention.q_proj.weight.copy_(look)
+    attention.k_proj.weight.copy_(look)
+    attention.v_proj.weight.copy_(copy)
+    attention.o_proj.weight.copy_(copy.T / 2)

@@ -1,8 +1,9 @@
 """Trains the pocket actor on the bundled training steps: `python -m actor.pocket.train --out FOLDER`.
 
-Runs on a CPU or a GPU, prints the held-out score beside the training one as it goes, writes a
-checkpoint every few minutes and goes on from it when called again. What is kept is the running mean
-of the weights.
+Runs on a CPU or a GPU. `torchrun --nproc-per-node 2 -m actor.pocket.train --out FOLDER` shares every
+batch among two processes, which uses two cores better than two threads do. It prints the held-out
+score beside the training one as it goes, writes a checkpoint every few minutes and goes on from it
+when called again. What is kept is the running mean of the weights.
 """
 
 from __future__ import annotations
@@ -84,6 +85,9 @@ def train(options: argparse.Namespace) -> None:
         "held out": evaluation_queries(held_out, retriever, 240),
         "training": evaluation_queries(steps, retriever, 120),
     }
+    rank, world = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
+    if world > 1:
+        torch.distributed.init_process_group("gloo")
     model = build_model(tokenizer, options.seed).to(options.device)
     _cut_patches_by_matrix(model)
     mean = build_model(tokenizer, options.seed).to(options.device).eval()
@@ -92,25 +96,26 @@ def train(options: argparse.Namespace) -> None:
     )
     options.out.mkdir(parents=True, exist_ok=True)
     done = _resume(options.out, model, mean, optimizer)
-    bar = tqdm(total=options.updates, initial=done, unit="update", mininterval=5)
+    bar = tqdm(total=options.updates, initial=done, unit="update", mininterval=5, disable=rank > 0)
     losses: dict[str, float] = {}
     kind, batches = "", []
     for update in range(done, options.updates):
         if update % GROUP == 0 or update == done:
             kind, batches = _group(drills, update // GROUP, options.seed)
-        batch = collate(batches[update % GROUP], tokenizer)
+        batch = collate(batches[update % GROUP][rank::world], tokenizer)
         for group in optimizer.param_groups:
             group["lr"] = options.rate * _schedule(update, options.updates)
         loss = _loss(model, {k: v.to(options.device) for k, v in batch.items()})
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
+        _average_gradients(model, world)
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         _follow(mean, model, min(DECAY, (update + 1) / (update + 10)))
         losses[kind] = 0.98 * losses.get(kind, loss.item()) + 0.02 * loss.item()
         bar.update()
         bar.set_postfix({k: f"{v:.2f}" for k, v in losses.items()}, refresh=False)
-        if (update + 1) % options.every == 0 or update + 1 == options.updates:
+        if rank == 0 and ((update + 1) % options.every == 0 or update + 1 == options.updates):
             _report(update + 1, losses, mean, tokenizer, examined, options.out)
             _save(options.out, update + 1, model, mean, optimizer, tokenizer)
 
@@ -153,6 +158,16 @@ def _loss(model: Qwen3VLForConditionalGeneration, batch: dict[str, torch.Tensor]
     states = model.model(**batch, use_cache=False).last_hidden_state[:, :-1]
     wanted = labels != -100
     return torch.nn.functional.cross_entropy(model.lm_head(states[wanted]), labels[wanted])
+
+
+def _average_gradients(model: torch.nn.Module, world: int) -> None:
+    """Gives every process the mean gradient; a batch's kind decides which parameters have one."""
+    if world > 1:
+        gradients = [p.grad for p in model.parameters() if p.grad is not None]
+        together = torch.cat([g.flatten() for g in gradients])
+        torch.distributed.all_reduce(together)
+        for gradient, mean in zip(gradients, together.split([g.numel() for g in gradients])):
+            gradient.copy_(mean.view_as(gradient) / world)
 
 
 @torch.no_grad()
