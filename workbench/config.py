@@ -56,9 +56,9 @@ class DataSection(Section):
     tasks: list[str] = []
     """Only steps of these tasks (the column `app`), in queries and memory alike. Empty: every task."""
     n_steps: int | None = Field(default=None, ge=1)
-    """At most this many query steps, drawn with the run's seed. Left out: all."""
+    """At most this many query steps, drawn by whole episodes with the run's seed. Left out: all."""
     n_memory_steps: int | None = Field(default=None, ge=1)
-    """At most this many memory steps, drawn with the run's seed. Left out: all."""
+    """At most this many memory steps, drawn likewise. Left out: all."""
 
 
 class QuerySection(Section):
@@ -81,6 +81,8 @@ class MemorySection(Section):
     """With `embedding`: the model id or folder of a Qwen3-VL-Embedding checkpoint."""
     max_elements: int = Field(default=16, ge=0)
     """Text: most elements that are listed; the prompt says when the list was cut."""
+    max_words: int | None = Field(default=None, ge=1)
+    """Text: most words of a label that are shown. Left out: all."""
     coordinates: bool = True
     """Text: whether elements and the past action are given with coordinates."""
     image_width: int | None = Field(default=None, ge=8)

@@ -2,8 +2,8 @@
 
 Convention: this file alone knows how steps, memory and dialects are put together. `pairs.parquet` has
 a row per query in the order in which they are collected; steps themselves stay in their table and are
-found again by `step_id`. Which steps are drawn depends on the run's seed and their ids only, so that
-fewer steps are always a part of more.
+found again by `step_id`. Whole episodes are drawn, by the run's seed and their ids only, so that fewer
+steps are always a part of more.
 """
 
 from __future__ import annotations
@@ -179,14 +179,14 @@ def _chosen(table: StepTable, config: RunConfig, limit: int | None) -> StepTable
             f"data.tasks: found {', '.join(unknown)}, expected tasks of {table.name}: "
             f"{', '.join(sorted(set(frame['app'])))}"
         )
-    step_ids = list(frame["step_id"])
+    episodes, places = list(frame["episode_id"]), list(frame["index"])
     rows = [row for row, app in enumerate(frame["app"]) if not tasks or app in tasks]
-    drawn = sorted(rows, key=lambda row: _draw(config.run.seed, step_ids[row]))
+    drawn = sorted(rows, key=lambda row: (_draw(config.run.seed, episodes[row]), places[row]))
     return table.take(sorted(drawn[:limit]))
 
 
-def _draw(seed: int, step_id: str) -> bytes:
-    return hashlib.sha256(f"{seed}\0{step_id}".encode()).digest()
+def _draw(seed: int, episode_id: str) -> bytes:
+    return hashlib.sha256(f"{seed}\0{episode_id}".encode()).digest()
 
 
 def _by_id(table: StepTable, step_ids: Sequence[str]) -> dict[str, Step]:

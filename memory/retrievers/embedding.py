@@ -43,7 +43,7 @@ class EmbeddingRetriever:
     @classmethod
     def from_pretrained(
         cls,
-        model: str = "Qwen/Qwen3-VL-Embedding-2B",
+        name_or_path: str = "Qwen/Qwen3-VL-Embedding-2B",
         *,
         revision: str | None = None,
         dtype: str = "auto",
@@ -53,9 +53,9 @@ class EmbeddingRetriever:
         """Loads a checkpoint by Hub name or folder."""
         from transformers import AutoModel, AutoProcessor
 
-        processor = AutoProcessor.from_pretrained(model, revision=revision)
+        processor = AutoProcessor.from_pretrained(name_or_path, revision=revision)
         backbone = AutoModel.from_pretrained(
-            model, revision=revision, dtype=dtype, device_map=device_map
+            name_or_path, revision=revision, dtype=dtype, device_map=device_map
         )
         return cls(backbone, processor, batch_size=batch_size)
 

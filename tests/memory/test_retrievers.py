@@ -57,7 +57,7 @@ def test_unknown_retriever_and_empty_bank_are_refused():
 def test_embedding_retriever_on_a_checkpoint(bank, tmp_path):
     from tests.tiny_models import tiny_qwen3_vl
 
-    retriever = get_retriever("embedding", model=str(tiny_qwen3_vl(tmp_path)), batch_size=3)
+    retriever = get_retriever("embedding", name_or_path=str(tiny_qwen3_vl(tmp_path)), batch_size=3)
     texts = ["Click OK", "a much longer text than the other one", "Click OK"]
     vectors = retriever.embed(texts)
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(1.0)
