@@ -9,7 +9,9 @@ from PIL import Image
 from episodes import Action, Element, Episode, Step
 
 
-def png(colour: tuple[int, int, int] = (255, 255, 255), size: tuple[int, int] = (160, 160)) -> bytes:
+def png(
+    colour: tuple[int, int, int] = (255, 255, 255), size: tuple[int, int] = (160, 160)
+) -> bytes:
     """A picture of one colour as PNG."""
     out = io.BytesIO()
     Image.new("RGB", size, colour).save(out, "PNG")

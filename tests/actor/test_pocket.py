@@ -35,7 +35,17 @@ def test_answers_are_read(answer, action):
 
 @pytest.mark.parametrize(
     "answer",
-    ["", "click", "click OK", "click <x40><y3>", "tap <x1><y1>", "scroll north", "press", "complete now", "<x1><y2>"],
+    [
+        "",
+        "click",
+        "click OK",
+        "click <x40><y3>",
+        "tap <x1><y1>",
+        "scroll north",
+        "press",
+        "complete now",
+        "<x1><y2>",
+    ],
 )
 def test_malformed_answers_are_refused(answer):
     with pytest.raises(AnswerError):
@@ -68,7 +78,11 @@ def test_batches_equal_what_the_processor_makes(steps, tokenizer):
     )  # fmt: skip
     ours = collate([question], tokenizer, answers=False)
     theirs = processor.apply_chat_template(
-        question.messages, tokenize=True, return_dict=True, return_tensors="pt", add_generation_prompt=True
+        question.messages,
+        tokenize=True,
+        return_dict=True,
+        return_tensors="pt",
+        add_generation_prompt=True,
     )
     assert set(ours) == set(theirs)
     for name, value in theirs.items():
@@ -94,7 +108,9 @@ def test_patches_resize_odd_sizes(steps):
 
 @pytest.mark.parametrize("kind", ["plain", "typing", "words_told", "looks_told", "lookup", "look"])
 def test_drills_are_seeded_and_answerable(steps, kind):
-    drills = Drills(list(bundled_steps("train")[::4]), ["lorem", "ipsum", "dolor", "amet", "elit"] * 4)
+    drills = Drills(
+        list(bundled_steps("train")[::4]), ["lorem", "ipsum", "dolor", "amet", "elit"] * 4
+    )
     for seed in range(20):
         question, again = (getattr(drills, kind)(random.Random(seed)) for _ in range(2))
         assert question.answer == again.answer
@@ -103,4 +119,7 @@ def test_drills_are_seeded_and_answerable(steps, kind):
 
 
 def test_label_of_a_button_has_role_and_first_words():
-    assert POCKET.render_action(Action("click", point=OK.centre), OK, coordinates=False) == "click button OK"
+    assert (
+        POCKET.render_action(Action("click", point=OK.centre), OK, coordinates=False)
+        == "click button OK"
+    )

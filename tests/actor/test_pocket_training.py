@@ -24,7 +24,9 @@ def tables(tmp_path_factory):
 
 
 def options(tables, out):
-    return argparse.Namespace(out=out, updates=8, rate=1e-3, every=5, seed=0, device="cpu", steps=tables)
+    return argparse.Namespace(
+        out=out, updates=8, rate=1e-3, every=5, seed=0, device="cpu", steps=tables
+    )
 
 
 @pytest.mark.slow

@@ -10,7 +10,9 @@ fractions = st.floats(0, 1)
 @given(
     st.builds(Action, st.just("click"), point=st.tuples(fractions, fractions))
     | st.builds(Action, st.just("type"), text=st.text())
-    | st.builds(Action, st.just("scroll"), direction=st.sampled_from(["up", "down", "left", "right"]))
+    | st.builds(
+        Action, st.just("scroll"), direction=st.sampled_from(["up", "down", "left", "right"])
+    )
     | st.builds(Action, st.just("press"), key=st.text(min_size=1))
 )
 def test_json_round_trip(action):

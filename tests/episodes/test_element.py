@@ -11,7 +11,9 @@ def test_centre_and_edges():
     assert not element.contains((0.19, 0.45))
 
 
-@pytest.mark.parametrize("box", [(0.5, 0, 0.4, 1), (0, 0, 1.1, 1), (0, 0, 1), "box", (0, 0, 1, float("nan"))])
+@pytest.mark.parametrize(
+    "box", [(0.5, 0, 0.4, 1), (0, 0, 1.1, 1), (0, 0, 1), "box", (0, 0, 1, float("nan"))]
+)
 def test_unsound_boxes_are_refused(box):
     with pytest.raises(ValueError, match="element box"):
         Element("button", "", box)

@@ -3,7 +3,14 @@ import os
 import pytest
 
 from episodes import read_steps
-from episodes.miniwob import DEMONSTRATORS, Browser, BrowserError, find_chromium, parse_seeds, record
+from episodes.miniwob import (
+    DEMONSTRATORS,
+    Browser,
+    BrowserError,
+    find_chromium,
+    parse_seeds,
+    record,
+)
 from episodes.miniwob.browser import Node, Screen
 from episodes.miniwob.demonstrators import played
 from tests.steps import CANCEL, OK, png
@@ -17,7 +24,9 @@ def has_chromium() -> bool:
     return True
 
 
-browser = pytest.mark.skipif(not has_chromium(), reason="Chromium and ChromeDriver are not installed")
+browser = pytest.mark.skipif(
+    not has_chromium(), reason="Chromium and ChromeDriver are not installed"
+)
 
 
 def test_seeds_are_numbers_and_ranges():

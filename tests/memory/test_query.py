@@ -6,7 +6,9 @@ from tests.steps import button_step
 
 @pytest.fixture
 def retriever():
-    return get_retriever("tfidf").fit(MemoryBank([button_step("OK", "a"), button_step("Cancel", "b")]))
+    return get_retriever("tfidf").fit(
+        MemoryBank([button_step("OK", "a"), button_step("Cancel", "b")])
+    )
 
 
 def test_recall_hides_the_fact_from_query_and_memory_but_not_from_the_retriever(retriever):
@@ -33,7 +35,9 @@ def test_share_is_met_by_episode_and_depends_on_the_seed_alone():
 
 
 def test_steps_without_a_rule_are_asked_in_full():
-    assert query_kind(button_step(app="click-test", instruction="Click the button."), 1.0, 0) == "full"
+    assert (
+        query_kind(button_step(app="click-test", instruction="Click the button."), 1.0, 0) == "full"
+    )
 
 
 def test_share_outside_its_range_is_refused():

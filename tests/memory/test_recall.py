@@ -8,7 +8,12 @@ from tests.steps import button_step
 @pytest.mark.parametrize(
     ("app", "instruction", "shown", "fact"),
     [
-        ("click-button", 'Click on the "OK" button.', "Click on the same button as in memory.", "OK"),
+        (
+            "click-button",
+            'Click on the "OK" button.',
+            "Click on the same button as in memory.",
+            "OK",
+        ),
         ("click-tab", "Click on Tab #2.", "Click on the same tab as in memory.", "Tab #2"),
         (
             "social-media",
@@ -38,7 +43,10 @@ def test_rules_withhold_the_fact_and_nothing_else(app, instruction, shown, fact)
 
 @pytest.mark.parametrize(
     ("app", "instruction"),
-    [("click-test", "Click the button."), ("email-inbox", "Find the email by Ann and forward that email to Bo.")],
+    [
+        ("click-test", "Click the button."),
+        ("email-inbox", "Find the email by Ann and forward that email to Bo."),
+    ],
 )
 def test_nothing_is_withheld_without_a_fitting_rule(app, instruction):
     step = button_step(app=app, instruction=instruction)
@@ -52,6 +60,8 @@ def test_every_rule_fits_recorded_steps_and_hides_the_fact():
         recall = withhold(step)
         if recall is not None:
             seen[step.app] = recall
-            if step.app != "click-shape" and len(recall.fact) > 3:  # "item" and such are common words
+            if (
+                step.app != "click-shape" and len(recall.fact) > 3
+            ):  # "item" and such are common words
                 assert f'"{recall.fact}"' not in recall.shown
     assert set(seen) == set(RULES)

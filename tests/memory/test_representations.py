@@ -45,7 +45,9 @@ def test_both_shows_all():
 
 def test_a_cut_list_says_so_and_is_cut_without_regard_to_the_target():
     elements = tuple(Element("link", f"l{i}", (0, i / 10, 1, i / 10 + 0.1)) for i in range(9))
-    step = button_step(elements=elements, target=elements[8].box, action=Action("click", point=elements[8].centre))
+    step = button_step(
+        elements=elements, target=elements[8].box, action=Action("click", point=elements[8].centre)
+    )
     text = words(shown("text", step, max_elements=3, coordinates=False))
     assert "Past screen: link l0; link l1; link l2 (6 more not shown)\n" in text
 
@@ -75,13 +77,16 @@ def test_picture_is_reduced_and_marked_where_the_action_landed():
 
 def test_the_mark_can_tell_the_action_alone():
     options = {"mark": True, "image_action": "mark"}
-    assert words(shown("image", button_step(), **options)).endswith("Past action: click at the mark\n")
+    assert words(shown("image", button_step(), **options)).endswith(
+        "Past action: click at the mark\n"
+    )
     typed = button_step(action=Action("type", text="secret"))
     assert "secret" not in words(shown("image", typed, **options))
 
 
 @pytest.mark.parametrize(
-    "options", [{"image_action": "mark"}, {"max_elements": -1}, {"image_width": 2}, {"max_words": 0}]
+    "options",
+    [{"image_action": "mark"}, {"max_elements": -1}, {"image_width": 2}, {"max_words": 0}],
 )
 def test_unsound_options_are_refused(options):
     with pytest.raises(ValueError, match=next(iter(options))):

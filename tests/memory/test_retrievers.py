@@ -33,7 +33,9 @@ def test_ties_are_broken_by_the_ids_alone_and_spread(bank):
     assert set(chosen) == {"past0", "past2"}
     reversed_bank = MemoryBank(list(bank)[::-1])
     again = get_retriever("tfidf").fit(reversed_bank)
-    assert chosen == [again.retrieve(button_step("OK", f"now{i}")).step.episode_id for i in range(40)]
+    assert chosen == [
+        again.retrieve(button_step("OK", f"now{i}")).step.episode_id for i in range(40)
+    ]
 
 
 def test_many_equals_one_by_one(bank):
