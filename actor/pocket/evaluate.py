@@ -1,18 +1,24 @@
-"""How well a pocket actor answers: greedy score by task and condition, held-out beside training steps."""
+"""How well a pocket actor answers: greedy score by task and condition, held-out beside training steps.
+
+`python -m actor.pocket.evaluate` prints the tables of docs/pocket-actor.md.
+"""
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
+from pathlib import Path
 
 import pandas as pd
 import torch
+from transformers import AutoModelForImageTextToText, AutoProcessor
 
 from actor.dialects import AnswerError
 from actor.dialects.pocket import DIALECT
 from actor.pocket.batches import collate
 from actor.pocket.drills import OPTIONS, Question, answer_of
-from episodes import Step, get_scorer
-from memory import Query, Retriever, get_representation, make_queries
+from episodes import Step, bundled_steps, get_scorer
+from memory import MemoryBank, Query, Retriever, get_representation, get_retriever, make_queries
 
 BATCH = 24
 
@@ -69,3 +75,56 @@ def evaluation_queries(
     """`n` queries spread evenly over the steps."""
     chosen = [steps[round(i * len(steps) / n)] for i in range(min(n, len(steps)))] if n else []
     return make_queries(chosen, retriever, recall_share=recall_share, seed=seed)
+
+
+def main() -> None:
+    """Prints a table per kind of query: task by condition, held out (and on training steps)."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument(
+        "--checkpoint", type=Path, default=Path(__file__).parent / "checkpoint",
+        help="folder of the checkpoint (default: the bundled one)",
+    )  # fmt: skip
+    parser.add_argument("--steps", type=int, default=1200, help="steps of each set (default 1200)")
+    options = parser.parse_args()
+    model = AutoModelForImageTextToText.from_pretrained(options.checkpoint).eval()
+    tokenizer = AutoProcessor.from_pretrained(options.checkpoint).tokenizer
+    steps = list(bundled_steps("train"))
+    retriever = get_retriever("tfidf").fit(MemoryBank(steps))
+    conditions = ("none", "text", "image", "both")
+    tables = {}
+    for name, asked in (("held out", list(bundled_steps("query"))), ("training", steps)):
+        for share in (1.0, 0.0):
+            queries = evaluation_queries(asked, retriever, options.steps, recall_share=share)
+            kind = "recall" if share else "full"
+            queries = [query for query in queries if query.kind == kind]
+            tables[kind, name] = score_queries(model, tokenizer, queries, conditions)
+    for kind in ("recall", "full"):
+        print(f"\n{kind} queries, {options.steps} steps of each set: held out (training)\n")
+        print(_markdown(tables[kind, "held out"], tables[kind, "training"], conditions))
+
+
+def _markdown(held_out: pd.DataFrame, training: pd.DataFrame, conditions: Sequence[str]) -> str:
+    """Mean scores by task and kind of action, the training ones in brackets."""
+    lines = [
+        "| task | action | steps | " + " | ".join(conditions) + " |",
+        "|---|---|---|" + "---|" * len(conditions),
+    ]
+    groups: list[tuple[str, str, pd.DataFrame, pd.DataFrame]] = []
+    for (app, action), rows in held_out.groupby(["app", "action"]):
+        same = training[(training["app"] == app) & (training["action"] == action)]
+        groups.append((str(app), str(action), rows, same))
+    groups.append(("all", "", held_out, training))
+    for app, action, rows, same in groups:
+        cells = [f"{_mean(rows, condition)} ({_mean(same, condition)})" for condition in conditions]
+        steps = rows["step_id"].nunique()
+        lines.append(f"| {app} | {action} | {steps} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _mean(rows: pd.DataFrame, condition: str) -> str:
+    scores = rows.loc[rows["condition"] == condition, "score"]
+    return f"{scores.mean():.2f}" if len(scores) else "–"
+
+
+if __name__ == "__main__":
+    main()
