@@ -5,23 +5,28 @@
 
 from __future__ import annotations
 
-import tempfile
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from huggingface_hub import HfApi, snapshot_download
-from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, ValidationError
-from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+from pydantic import BaseModel, ConfigDict
 
+from probes.folder import (
+    CONFIG,
+    WEIGHTS,
+    check_tensors,
+    find_artefact,
+    push_artefact,
+    read_config,
+    read_tensors,
+    write_artefact,
+)
 from probes.projection import Projection
 
-CONFIG, WEIGHTS, CARD = "config.json", "model.safetensors", "README.md"
 FOLDED_TOLERANCE = 1e-5
+WHAT = "an estimator"
 
 Array = NDArray[np.float64]
 
@@ -99,12 +104,7 @@ class Weights(NamedTuple):
 
 def save_folder(folder: str | Path, config: EstimatorConfig, weights: Weights) -> Path:
     """Write the three files into `folder`, which is made if need be."""
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    save_file(_tensors(weights), folder / WEIGHTS)
-    (folder / CONFIG).write_text(config.model_dump_json(indent=2) + "\n", "utf-8")
-    (folder / CARD).write_text(model_card(config), "utf-8")
-    return folder
+    return write_artefact(folder, config, _tensors(weights), model_card(config))
 
 
 def load_folder(
@@ -118,11 +118,9 @@ def load_folder(
         Naming the file and what is wrong with it: missing, malformed, of another shape, not finite,
         or a folded vector that disagrees with the weights it is folded from.
     """
-    folder = Path(name_or_path)
-    if not folder.is_dir():
-        folder = _download(str(name_or_path), revision, token)
-    config = _read_config(folder / CONFIG)
-    return config, _read_weights(folder / WEIGHTS, config)
+    folder = find_artefact(name_or_path, revision, token, WHAT)
+    config = read_config(folder, EstimatorConfig, WHAT)
+    return config, _read_weights(folder, config)
 
 
 def push_folder(
@@ -135,14 +133,13 @@ def push_folder(
     commit_message: str,
 ) -> str:
     """Create the Hub repository if need be, upload the folder, return the commit's address."""
-    with tempfile.TemporaryDirectory() as folder:
-        save_folder(folder, config, weights)
-        api = HfApi(token=token)
-        api.create_repo(repo_id, private=private, exist_ok=True)
-        commit = api.upload_folder(
-            repo_id=repo_id, folder_path=folder, commit_message=commit_message
-        )
-    return str(commit.commit_url)
+    return push_artefact(
+        repo_id,
+        lambda folder: save_folder(folder, config, weights),
+        private=private,
+        token=token,
+        commit_message=commit_message,
+    )
 
 
 def library_versions() -> dict[str, str]:
@@ -210,23 +207,11 @@ def _tensors(weights: Weights) -> dict[str, Array]:
         "folded.vector": vector,
         "folded.bias": np.array([bias]),
     }
-    return {name: np.ascontiguousarray(value, dtype=np.float64) for name, value in tensors.items()}
+    return {name: np.asarray(value, dtype=np.float64) for name, value in tensors.items()}
 
 
-def _read_config(path: Path) -> EstimatorConfig:
-    try:
-        return EstimatorConfig.model_validate_json(_existing(path).read_bytes())
-    except ValidationError as error:
-        problem = error.errors()[0]
-        field = ".".join(map(str, problem["loc"])) or "the file"
-        raise ValueError(f"{path}: {field}: {problem['msg']}") from error
-
-
-def _read_weights(path: Path, config: EstimatorConfig) -> Weights:
-    try:
-        tensors = load_file(_existing(path))
-    except SafetensorError as error:
-        raise ValueError(f"{path} is no readable safetensors file: {error}") from error
+def _read_weights(folder: Path, config: EstimatorConfig) -> Weights:
+    path, tensors = folder / WEIGHTS, read_tensors(folder, WHAT)
     _check_tensors(tensors, path, config)
     weights = Weights(
         Projection(
@@ -249,7 +234,7 @@ def _read_weights(path: Path, config: EstimatorConfig) -> Weights:
     return weights
 
 
-def _check_tensors(tensors: dict[str, Any], path: Path, config: EstimatorConfig) -> None:
+def _check_tensors(tensors: dict[str, Array], path: Path, config: EstimatorConfig) -> None:
     width, kept = config.width, len(tensors.get("logistic.coef", ()))
     shapes = {
         "scaler.mean": (width,),
@@ -261,35 +246,6 @@ def _check_tensors(tensors: dict[str, Any], path: Path, config: EstimatorConfig)
         "folded.vector": (width,),
         "folded.bias": (1,),
     }
-    if set(tensors) != set(shapes):
-        lacking, unknown = sorted(set(shapes) - set(tensors)), sorted(set(tensors) - set(shapes))
-        raise ValueError(f"{path}: lacks the tensors {lacking}, holds the unknown {unknown}")
-    for name, shape in shapes.items():
-        tensor = tensors[name]
-        if tensor.shape != shape or tensor.dtype != np.float64:
-            raise ValueError(
-                f"{path}: {name} is {tensor.dtype} {tensor.shape}, expected float64 {shape} (width"
-                f" {width} in {CONFIG})"
-            )
-        if not np.isfinite(tensor).all():
-            raise ValueError(f"{path}: {name} holds values that are not finite")
+    check_tensors(tensors, shapes, np.float64, path, hint=f"width {width} in {CONFIG}")
     if not (tensors["scaler.scale"] > 0).all():
         raise ValueError(f"{path}: scaler.scale holds values that are not above 0")
-
-
-def _existing(path: Path) -> Path:
-    if not path.is_file():
-        raise ValueError(f"no file {path}: an estimator folder holds {CONFIG}, {WEIGHTS}, {CARD}")
-    return path
-
-
-def _download(repo_id: str, revision: str | None, token: str | None) -> Path:
-    files = [CONFIG, WEIGHTS, CARD]
-    try:
-        folder = snapshot_download(repo_id, revision=revision, token=token, allow_patterns=files)
-    except (HFValidationError, HfHubHTTPError, LocalEntryNotFoundError) as error:
-        raise ValueError(
-            f"{repo_id!r} is neither a folder here nor an estimator that the Hugging Face Hub"
-            f" gives out: {error}"
-        ) from error
-    return Path(folder)

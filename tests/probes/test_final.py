@@ -9,7 +9,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from probes import PreferenceEstimator, auroc, fit_final, label_targets, sweep_layers
-from probes.pretrained import HfApi
+from probes.folder import HfApi
 
 
 @pytest.fixture(scope="session")
@@ -196,7 +196,7 @@ def test_hub_repositories_are_downloaded_and_unknown_names_refused(folder, monke
         asked.append((repo_id, revision, sorted(allow_patterns)))
         return str(folder)
 
-    monkeypatch.setattr("probes.pretrained.snapshot_download", download)
+    monkeypatch.setattr("probes.folder.snapshot_download", download)
     loaded = PreferenceEstimator.from_pretrained("me/estimator", revision="v1")
     assert loaded.config.site == "block.4"
     assert asked == [("me/estimator", "v1", ["README.md", "config.json", "model.safetensors"])]
