@@ -277,36 +277,48 @@ class Drills:
     # --- small questions ---------------------------------------------------------------------------
 
     def lookup(self, draw: random.Random) -> Question:
-        """A made-up list of labels, and one of them to be found; without a picture."""
+        """A made-up list of labels, and some of them to be found; without a picture.
+
+        Most ask for several, since every one is a lesson in looking up; the others are worded as the
+        real tasks are.
+        """
         roles = draw.choices(("button", "link", "textbox", "tab", "radio"), k=draw.randint(3, 14))
         names = draw.sample(self.words, len(roles))
-        places = [(draw.randrange(BINS), draw.randrange(BINS)) for _ in roles]
-        listed = " ".join(
-            f"{role} {name} <x{x}><y{y}>" for role, name, (x, y) in zip(roles, names, places)
-        )
+        entries = [
+            f"{role} {name} <x{draw.randrange(BINS)}><y{draw.randrange(BINS)}>"
+            for role, name in zip(roles, names)
+        ]
+        screen = f"Done: \nScreen: \n{' '.join(entries)}"
+        if draw.random() < 0.65:
+            picks = draw.sample(range(len(roles)), draw.randint(2, min(8, len(roles))))
+            wanted = " ".join(names[pick] for pick in picks)
+            found = " ".join(entries[pick] for pick in picks)
+            return _small(f"Task: find {wanted}\n{screen}", None, found)
         pick = draw.randrange(len(roles))
-        wanted = f"{roles[pick]} {names[pick]}"
+        role, name = roles[pick], names[pick]
         if draw.random() < 0.5:
             others = "; ".join(draw.sample(self.words, draw.randint(1, 6)))
-            head = f"Past screen: {others}\nPast action: click {wanted}\nTask: Click on the same {roles[pick]} as in memory."
+            task = (
+                f"Past screen: {others}\nPast action: click {role} {name}\n"
+                f"Task: Click on the same {role} as in memory."
+            )
         else:
-            head = f'Task: Click on the "{names[pick]}" {roles[pick]}.'
-        x, y = places[pick]
-        return _small(f"{head}\nDone: \nScreen: \n{listed}", None, f"click {wanted} <x{x}><y{y}>")
+            task = f'Task: Click on the "{name}" {role}.'
+        return _small(f"{task}\n{screen}", None, f"click {entries[pick]}")
 
     def look(self, draw: random.Random) -> Question:
         """A picture alone: where its mark is, what it marks, or where something is."""
         step = _shifted(draw.choice(self.marked), draw)
         kind = draw.random()
         element = step.target_element
-        if kind < 0.65 or element is None:
+        if kind < 0.75 or element is None:
             pool = [
                 e for e in step.elements if e.role in ("shape", "icon", "box", "textbox", "button")
             ]
             element = draw.choice(pool) if pool else draw.choice(step.elements)
             small = step.image.resize((OPTIONS.image_width or 96,) * 2, Image.Resampling.BILINEAR)
             picture = marked(small, element.centre)
-            if kind < 0.3 or not element.appearance:
+            if kind < 0.45 or not element.appearance:
                 return _small("Task: where mark\nScreen: ", picture, point_tokens(element.centre))
             return _small(
                 "Task: read mark\nScreen: ", picture, f"{element.role} {element.appearance}"

@@ -18,7 +18,8 @@ def build_model(
     It begins with what looking a word up in a list is made of. Queries and keys start as the same
     rotation, so that heads look at tokens like the one they stand on; values and outputs start as a
     rotation and half of its inverse, so that heads pass on what they look at; and embeddings start
-    large enough for a token passed on to be the likely next one.
+    large enough for a token passed on to be the likely next one. Places in a picture start as large
+    as what is seen there, or the tower would take long to tell where something is.
     """
     ids = {token: int(tokenizer.convert_tokens_to_ids(token)) for token in  # type: ignore[arg-type]
            (END, PAD, IMAGE, "<|video_pad|>", VISION_START, VISION_END)}  # fmt: skip
@@ -66,6 +67,7 @@ def build_model(
             for block in model.model.language_model.layers:
                 _look_alike_and_copy(block.self_attn)
             model.model.language_model.embed_tokens.weight.mul_(4)
+            model.model.visual.pos_embed.weight.mul_(25)
     model.generation_config.eos_token_id = ids[END]
     model.generation_config.pad_token_id = ids[PAD]
     return model

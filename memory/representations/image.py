@@ -45,10 +45,10 @@ class ImageMemory:
 
 
 def marked(image: Image.Image, point: Point) -> Image.Image:
-    """A copy with a ring around `point` (fractions), an eighth of the width across."""
+    """A copy with a ring around `point` (fractions), a sixth of the width across."""
     image = image.copy()
     x, y = point[0] * image.width, point[1] * image.height
-    radius, thickness = image.width / 16, max(2, image.width // 48)
+    radius, thickness = image.width / 12, max(2, image.width // 32)
     ImageDraw.Draw(image).ellipse(
         (x - radius, y - radius, x + radius, y + radius), outline=MARK_COLOUR, width=thickness
     )
