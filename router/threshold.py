@@ -1,0 +1,107 @@
+"""The threshold: from which relative score on the positive form is chosen.
+
+Convention: positive if score(positive) - score(negative) >= tau, so equality goes to the positive
+side. Candidates are 0, the midpoints between neighbouring scores, and one value 1 below the lowest
+score (always positive) and one 1 above the highest (always negative). Of candidates with equal
+utility the one nearest to 0 is taken (the calibration steps say nothing against the sign of the
+score), of two equally near ones the lower.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+_EQUAL = 1e-12  # differences of mean utility below this are rounding
+
+
+@dataclass(frozen=True)
+class ThresholdCurve:
+    """Utility over tau on the calibration steps.
+
+    Parameters
+    ----------
+    table
+        Columns tau (ascending), utility (mean over the steps), positive_rate (share of steps that
+        take the positive form).
+    n_steps
+        Calibration steps.
+    """
+
+    table: pd.DataFrame
+    n_steps: int
+
+    @property
+    def best(self) -> pd.Series:
+        """The row of the chosen tau."""
+        utility = self.table["utility"]
+        equal = self.table.loc[utility >= utility.max() - _EQUAL]
+        order = np.lexsort((equal["tau"], equal["tau"].abs()))
+        return equal.iloc[order[0]]
+
+    @property
+    def tau(self) -> float:
+        """The chosen threshold."""
+        return float(self.best["tau"])
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw it with `figures.plot_threshold_curve`."""
+        from figures import plot_threshold_curve
+
+        return plot_threshold_curve(self, ax)
+
+
+def threshold_curve(
+    scores: ArrayLike, negative_utility: ArrayLike, positive_utility: ArrayLike
+) -> ThresholdCurve:
+    """Utility of every distinct way to cut the calibration steps.
+
+    Parameters
+    ----------
+    scores
+        (n_steps,) relative scores.
+    negative_utility, positive_utility
+        (n_steps,) utility of either form.
+
+    Raises
+    ------
+    ValueError
+        When there are no steps, lengths differ, or a value is not finite.
+    """
+    scores, negative, positive = _checked(scores, negative_utility, positive_utility)
+    taus = _candidates(scores)
+    order = np.argsort(scores)
+    # Entry i: what is lost when the i lowest scores take the negative form instead.
+    lost = np.concatenate([[0.0], np.cumsum((positive - negative)[order])])
+    below = np.searchsorted(scores[order], taus, side="left")
+    table = pd.DataFrame(
+        {
+            "tau": taus,
+            "utility": positive.mean() - lost[below] / len(scores),
+            "positive_rate": 1 - below / len(scores),
+        }
+    )
+    return ThresholdCurve(table, len(scores))
+
+
+def _candidates(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    distinct = np.unique(scores)
+    midpoints = (distinct[1:] + distinct[:-1]) / 2
+    return np.unique([distinct[0] - 1, *midpoints, distinct[-1] + 1, 0.0])
+
+
+def _checked(*columns: ArrayLike) -> list[NDArray[np.float64]]:
+    arrays = [np.asarray(column, dtype=np.float64) for column in columns]
+    for name, values in zip(("scores", "negative_utility", "positive_utility"), arrays):
+        if values.shape != arrays[0].shape or values.ndim != 1 or not len(values):
+            raise ValueError(
+                f"{name} has shape {values.shape}; scores and both utilities must be equally long "
+                "and hold at least one step"
+            )
+        if not np.isfinite(values).all():
+            raise ValueError(f"{name} holds values that are not finite")
+    return arrays
