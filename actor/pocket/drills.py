@@ -284,11 +284,9 @@ class Drills:
         """
         roles = draw.choices(("button", "link", "textbox", "tab", "radio"), k=draw.randint(3, 14))
         names = draw.sample(self.words, len(roles))
-        entries = [
-            f"{role} {name} <x{draw.randrange(BINS)}><y{draw.randrange(BINS)}>"
-            for role, name in zip(roles, names)
-        ]
-        screen = f"Done: \nScreen: \n{' '.join(entries)}"
+        entries = [f"{name} <x{draw.randrange(BINS)}><y{draw.randrange(BINS)}>" for name in names]
+        listed = " ".join(f"{role} {entry}" for role, entry in zip(roles, entries))
+        screen = f"Done: \nScreen: \n{listed}"
         if draw.random() < 0.65:
             picks = draw.sample(range(len(roles)), draw.randint(2, min(8, len(roles))))
             wanted = " ".join(names[pick] for pick in picks)
@@ -304,7 +302,7 @@ class Drills:
             )
         else:
             task = f'Task: Click on the "{name}" {role}.'
-        return _small(f"{task}\n{screen}", None, f"click {entries[pick]}")
+        return _small(f"{task}\n{screen}", None, f"click {role} {entries[pick]}")
 
     def look(self, draw: random.Random) -> Question:
         """A picture alone: where its mark is, what it marks, or where something is."""
