@@ -240,7 +240,8 @@ def _read_curve(
             )
         return None
     table = _read_table(tensors, "curve", CURVE, path)
-    curve = ThresholdCurve(table, config.counts.get("calibration_steps", 0))
+    n_steps = config.counts.get("calibration_steps", 0)
+    curve = ThresholdCurve(table, n_steps, config.origin.negative, config.origin.positive)
     if table.empty or curve.tau != config.threshold:
         raise ValueError(
             f"{path}: the calibration curve does not give the threshold {config.threshold} of"

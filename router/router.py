@@ -137,7 +137,13 @@ class PairwiseRouter:
             (n_steps,) utility of either form.
         """
         scores = self.relative_scores(inputs)
-        curve = threshold_curve(scores, negative_utility, positive_utility)
+        curve = threshold_curve(
+            scores,
+            negative_utility,
+            positive_utility,
+            negative=self.origin.negative,
+            positive=self.origin.positive,
+        )
         found = {
             "calibration_utility": float(curve.best["utility"]),
             "calibration_positive_rate": float(curve.best["positive_rate"]),

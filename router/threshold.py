@@ -30,10 +30,14 @@ class ThresholdCurve:
         take the positive form).
     n_steps
         Calibration steps.
+    negative, positive
+        The two forms.
     """
 
     table: pd.DataFrame
     n_steps: int
+    negative: str = "text"
+    positive: str = "image"
 
     @property
     def best(self) -> pd.Series:
@@ -56,7 +60,12 @@ class ThresholdCurve:
 
 
 def threshold_curve(
-    scores: ArrayLike, negative_utility: ArrayLike, positive_utility: ArrayLike
+    scores: ArrayLike,
+    negative_utility: ArrayLike,
+    positive_utility: ArrayLike,
+    *,
+    negative: str = "text",
+    positive: str = "image",
 ) -> ThresholdCurve:
     """Utility of every distinct way to cut the calibration steps.
 
@@ -66,26 +75,28 @@ def threshold_curve(
         (n_steps,) relative scores.
     negative_utility, positive_utility
         (n_steps,) utility of either form.
+    negative, positive
+        Their names.
 
     Raises
     ------
     ValueError
         When there are no steps, lengths differ, or a value is not finite.
     """
-    scores, negative, positive = _checked(scores, negative_utility, positive_utility)
+    scores, of_negative, of_positive = _checked(scores, negative_utility, positive_utility)
     taus = _candidates(scores)
     order = np.argsort(scores)
     # Entry i: what is lost when the i lowest scores take the negative form instead.
-    lost = np.concatenate([[0.0], np.cumsum((positive - negative)[order])])
+    lost = np.concatenate([[0.0], np.cumsum((of_positive - of_negative)[order])])
     below = np.searchsorted(scores[order], taus, side="left")
     table = pd.DataFrame(
         {
             "tau": taus,
-            "utility": positive.mean() - lost[below] / len(scores),
+            "utility": of_positive.mean() - lost[below] / len(scores),
             "positive_rate": 1 - below / len(scores),
         }
     )
-    return ThresholdCurve(table, len(scores))
+    return ThresholdCurve(table, len(scores), negative, positive)
 
 
 def _candidates(scores: NDArray[np.float64]) -> NDArray[np.float64]:
