@@ -32,16 +32,17 @@ def plot_policies(evaluation: Evaluation, ax: Axes | None = None) -> Axes:
     """
     table, settings = evaluation.policies, evaluation.settings
     check_columns(table, ["policy", "mean", "low", "high", "positive_rate"], "policies")
-    p = evaluation.comparisons.set_index("policy")["p_holm"]
+    comparisons = evaluation.comparisons
+    p = dict(zip(comparisons["policy"], comparisons["p_holm"]))
     ax = axes_or_new(ax, 7.2, 1.2 + 0.32 * len(table))
-    for row, policy in enumerate(table.itertuples()):
-        look = policy_look(str(policy.policy), settings)
-        ax.hlines(row, policy.low, policy.high, color=look.color, linewidth=1.8)
-        ax.plot([policy.mean], [row], marker=look.marker, markersize=7, color=look.color)
-        words = f"{100 * policy.positive_rate:.0f} %"
+    for row, policy in enumerate(table.to_dict("records")):
+        look = policy_look(policy["policy"], settings)
+        ax.hlines(row, policy["low"], policy["high"], color=look.color, linewidth=1.8)
+        ax.plot([policy["mean"]], [row], marker=look.marker, markersize=7, color=look.color)
+        words = f"{100 * policy['positive_rate']:.0f} %"
         ax.text(1.03, row, words, transform=ax.get_yaxis_transform(), va="center", fontsize=9)
-        if policy.policy in p.index:
-            words = p_words(p[policy.policy])
+        if policy["policy"] in p:
+            words = p_words(p[policy["policy"]])
             ax.text(1.17, row, words, transform=ax.get_yaxis_transform(), va="center", fontsize=9)
     reference = table.loc[table["policy"] == settings["reference"], "mean"].iloc[0]
     ax.axvline(reference, color=SERIES[0].color, linewidth=0.8, linestyle=":", zorder=0)

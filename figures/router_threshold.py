@@ -52,17 +52,17 @@ def plot_threshold_curve(curve: ThresholdCurve, ax: Axes | None = None) -> Axes:
         label=f"utility on {curve.n_steps:,} calibration steps",
     )
     best = curve.best
-    rate = f"{best['positive_rate']:.0%}".replace("%", " %")
+    rate = f"{best.positive_rate:.0%}".replace("%", " %")
     ax.plot(
-        [best["tau"]],
-        [best["utility"]],
+        [best.tau],
+        [best.utility],
         linestyle="none",
         marker="*",
         markersize=13,
         color="white",
         markeredgecolor=INK,
         zorder=5,
-        label=f"chosen: {best['tau']:.3f}, utility {best['utility']:.3f}, "
+        label=f"chosen: {best.tau:.3f}, utility {best.utility:.3f}, "
         f"{curve.positive.capitalize()} at {rate} of the steps",
     )
     ax.set_xlabel(

@@ -6,6 +6,7 @@ mark, the larger the absolute relative score (all alike for policies without sco
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -95,8 +96,8 @@ def plot_routing_timeline(
 
 
 def _longest(steps: pd.DataFrame, n: int = 12) -> list[str]:
-    lengths = steps.groupby("episode_id", sort=False).size()
-    return lengths.sort_values(ascending=False, kind="stable").index[:n].tolist()
+    lengths = Counter(steps["episode_id"].tolist())
+    return [episode for episode, _ in lengths.most_common(n)]
 
 
 def _areas(scores: pd.Series) -> np.ndarray:

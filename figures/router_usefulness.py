@@ -93,9 +93,9 @@ def _level_words(groups: pd.DataFrame, evaluation: Evaluation) -> list[str]:
     rates = routing.loc[routing["policy"] == settings["reference"]]
     rates = rates.set_index(["factor", "level"])["positive_rate"]
     return [
-        f"{group.level}\n{group.n_steps:,} steps\n{settings['positive'].capitalize()} "
-        f"{100 * rates[group.factor, group.level]:.0f} %"
-        for group in groups.itertuples()
+        f"{level}\n{n_steps:,} steps\n{settings['positive'].capitalize()} "
+        f"{100 * rates[factor, level]:.0f} %"
+        for factor, level, n_steps in zip(groups["factor"], groups["level"], groups["n_steps"])
     ]
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from router.factors import routing_by_factor, usefulness
 from router.policies import Choices, Policy, PolicySteps, utilities_of
@@ -115,7 +115,7 @@ def evaluate_policies(
         was fitted on.
     """
     _check(policies, steps, reference, fitted_on)
-    episodes = steps.table["episode_id"]
+    episodes = steps.table["episode_id"].to_numpy(dtype=str)
     choices = pd.concat([_choices(policy, steps) for policy in policies], ignore_index=True)
     # Not the utility of the choices: a random policy is judged by its expectation.
     gained = {policy.name: policy.utilities(steps) for policy in policies}
@@ -149,7 +149,7 @@ def evaluate_policies(
             "positive": steps.positive,
             "baseline": baseline,
             "n_steps": len(steps),
-            "n_episodes": int(episodes.nunique()),
+            "n_episodes": len(set(episodes)),
             "n_bootstrap": n_bootstrap,
             "n_permutations": n_permutations,
             "seed": seed,
@@ -166,7 +166,7 @@ def choice_seconds(policy: Policy, steps: PolicySteps) -> float:
 
 def _comparisons(
     gained: Mapping[str, np.ndarray],
-    episodes: pd.Series,
+    episodes: NDArray[np.str_],
     reference: str,
     n_bootstrap: int,
     n_permutations: int,

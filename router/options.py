@@ -33,13 +33,13 @@ class TrainingOptions(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     loss: Literal["huber", "mse", "logistic"] = "huber"
-    n_components: int = Field(512, ge=1)
-    hidden: int = Field(256, ge=1)
-    dropout: float = Field(0.1, ge=0, lt=1)
-    learning_rate: float = Field(1e-3, gt=0)
-    weight_decay: float = Field(0.01, ge=0)
-    batch_size: int = Field(64, ge=1)
-    max_epochs: int = Field(200, ge=1)
-    patience: int = Field(20, ge=1)
-    held_out_share: float = Field(0.2, gt=0, lt=1)
+    n_components: int = Field(default=512, ge=1)
+    hidden: int = Field(default=256, ge=1)
+    dropout: float = Field(default=0.1, ge=0, lt=1)
+    learning_rate: float = Field(default=1e-3, gt=0)
+    weight_decay: float = Field(default=0.01, ge=0)
+    batch_size: int = Field(default=64, ge=1)
+    max_epochs: int = Field(default=200, ge=1)
+    patience: int = Field(default=20, ge=1)
+    held_out_share: float = Field(default=0.2, gt=0, lt=1)
     seed: int = 0

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -186,7 +187,7 @@ def _tensors(parts: RouterParts) -> dict[str, NDArray[Any]]:
         "hidden.bias": weights.hidden_bias,
         "output.weight": weights.output_weight,
     }
-    tables = {"history": (parts.history, HISTORY)}
+    tables: dict[str, tuple[pd.DataFrame, Sequence[str]]] = {"history": (parts.history, HISTORY)}
     if parts.curve is not None:
         tables["curve"] = (parts.curve.table, CURVE)
     for prefix, (table, columns) in tables.items():

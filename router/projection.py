@@ -32,7 +32,7 @@ class Projection(NamedTuple):
 
     def apply(self, X: Array) -> Array:
         """(n_rows, n_kept)."""
-        return (X - self.mean) @ self.matrix.T
+        return np.matmul(X - self.mean, self.matrix.T, dtype=np.float32)
 
 
 def fit_components(X: Array, n_components: int) -> Projection:

@@ -145,8 +145,8 @@ class PairwiseRouter:
             positive=self.origin.positive,
         )
         found = {
-            "calibration_utility": float(curve.best["utility"]),
-            "calibration_positive_rate": float(curve.best["positive_rate"]),
+            "calibration_utility": curve.best.utility,
+            "calibration_positive_rate": curve.best.positive_rate,
         }
         calibrated_on = {
             "calibration_steps": len(inputs),

@@ -6,6 +6,7 @@ Convention: a run is an unbroken row of steps of one episode with one condition,
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 _KEYS = ["policy", "episode_id"]
@@ -57,11 +58,13 @@ def routing_table(choices: pd.DataFrame, positive: str) -> pd.DataFrame:
         rows.append(
             {
                 "policy": policy,
-                "positive_rate": float((steps["condition"] == positive).mean()),
-                "episodes_with_both": float((longer["forms"] > 1).mean()),
+                "positive_rate": float(np.mean(steps["condition"].to_numpy() == positive)),
+                "episodes_with_both": float(np.mean(longer["forms"].to_numpy() > 1))
+                if len(longer)
+                else float("nan"),
                 "switches": switches / len(by_episode),
                 "switch_rate": switches / pairs if pairs else float("nan"),
-                "mean_run": float(of_policy["length"].mean()),
+                "mean_run": float(np.mean(of_policy["length"].to_numpy())),
                 "longest_run": int(of_policy["length"].max()),
             }
         )

@@ -84,7 +84,8 @@ def _by_episode(values: Array, episodes: ArrayLike) -> tuple[Array, Array]:
             f"{values.shape} values of {len(episodes)} steps: expected one of each, and one at least"
         )
     codes, _ = pd.factorize(episodes)
-    return np.bincount(codes, weights=values), np.bincount(codes).astype(np.float64)
+    counts = np.bincount(codes).astype(np.float64)
+    return np.bincount(codes, weights=values).astype(np.float64), counts
 
 
 def _blocks(total: int, n_episodes: int) -> list[int]:

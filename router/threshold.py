@@ -10,13 +10,21 @@ score), of two equally near ones the lower.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 _EQUAL = 1e-12  # differences of mean utility below this are rounding
+
+
+class Cut(NamedTuple):
+    """A threshold, and what it yields on the calibration steps."""
+
+    tau: float
+    utility: float
+    positive_rate: float
 
 
 @dataclass(frozen=True)
@@ -40,17 +48,16 @@ class ThresholdCurve:
     positive: str = "image"
 
     @property
-    def best(self) -> pd.Series:
-        """The row of the chosen tau."""
-        utility = self.table["utility"]
-        equal = self.table.loc[utility >= utility.max() - _EQUAL]
-        order = np.lexsort((equal["tau"], equal["tau"].abs()))
-        return equal.iloc[order[0]]
+    def best(self) -> Cut:
+        """The chosen threshold."""
+        rows = self.table[["tau", "utility", "positive_rate"]].to_numpy(dtype=np.float64)
+        equal = rows[rows[:, 1] >= rows[:, 1].max() - _EQUAL]
+        return Cut(*min(equal.tolist(), key=lambda row: (abs(row[0]), row[0])))
 
     @property
     def tau(self) -> float:
-        """The chosen threshold."""
-        return float(self.best["tau"])
+        """The threshold of `best`."""
+        return self.best.tau
 
     def plot(self, ax: Any = None) -> Any:
         """Draw it with `figures.plot_threshold_curve`."""

@@ -75,7 +75,8 @@ def train_router(
     features = _features(inputs, state, memory)
     network, history = _optimise(features, values, held_out, options, progress)
     best = history.loc[history["held_out_loss"].idxmin()]
-    of_zero = LOSSES[options.loss](torch.zeros(int(held_out.sum())), values[held_out])
+    stopping = values[torch.from_numpy(held_out)]
+    of_zero = LOSSES[options.loss](torch.zeros(len(stopping)), stopping)
     config = RouterConfig(
         origin=inputs.origin,
         target=target,
@@ -91,7 +92,7 @@ def train_router(
         },
         versions=library_versions(),
     )
-    return PairwiseRouter(config, _weights(network, state, memory), history[list(HISTORY)])
+    return PairwiseRouter(config, _weights(network, state, memory), history.loc[:, list(HISTORY)])
 
 
 def held_out_steps(episode_ids: Sequence[str], share: float, seed: int) -> NDArray[np.bool_]:

@@ -34,7 +34,7 @@ def test_curve_holds_the_utility_of_every_cut_and_the_best(steps):
 def test_score_equal_to_tau_is_positive():
     curve = threshold_curve([0.0, 0.0], [0, 0], [1, 1])
     assert curve.tau == 0
-    assert curve.best["positive_rate"] == 1
+    assert curve.best.positive_rate == 1
 
 
 def test_nothing_to_choose_leaves_the_sign():
