@@ -28,17 +28,18 @@ from actor.pocket.vocabulary import build_processor, build_tokenizer, words_of
 from episodes import bundled_steps, read_steps
 from memory import MemoryBank, get_retriever
 
-# Share of batches of each kind at the start and from `RAMP` updates on, and the batch size. Looking a
-# word up comes first: nothing else is learnt before it, and it is learnt fastest alone.
+# Looking a word up comes first and alone: nothing else is learnt without it, and pictures in the mix
+# hold it up. Over `RAMP` updates from `ALONE` on, the other kinds grow to these shares of the batches.
 MIX = {
-    "lookup": (0.70, 0.12, 16),
-    "look": (0.18, 0.28, 16),
-    "words_told": (0.03, 0.19, 16),
-    "looks_told": (0.03, 0.19, 16),
-    "typing": (0.03, 0.09, 16),
-    "plain": (0.03, 0.13, 16),
+    "lookup": 0.12,
+    "look": 0.28,
+    "words_told": 0.19,
+    "looks_told": 0.19,
+    "typing": 0.09,
+    "plain": 0.13,
 }
-RAMP = 3000
+ALONE, RAMP = 1400, 1600
+BATCH = 16
 WARM_UP = 200
 GROUP = 4  # batches drawn together and cut by length, which spares a fifth of the padding
 DECAY = 0.999
@@ -53,7 +54,7 @@ def main() -> None:
         "--out", type=Path, required=True, help="folder of the checkpoint; goes on from it"
     )
     parser.add_argument(
-        "--updates", type=int, default=14_000, help="updates in all (default 14000)"
+        "--updates", type=int, default=12_000, help="updates in all (default 12000)"
     )
     parser.add_argument("--rate", type=float, default=1.5e-3, help="learning rate (default 0.0015)")
     parser.add_argument(
@@ -124,11 +125,11 @@ def train(options: argparse.Namespace) -> None:
 def _group(drills: Drills, number: int, seed: int) -> tuple[str, list[list[Question]]]:
     """The `number`-th group of batches: drawn from its number alone, so a resumed training sees the same."""
     draw = random.Random(f"{seed}/{number}")
-    ramp = min(number * GROUP / RAMP, 1.0)
-    kind = draw.choices(list(MIX), [a + (b - a) * ramp for a, b, _ in MIX.values()])[0]
-    size = MIX[kind][2]
-    questions = sorted((getattr(drills, kind)(draw) for _ in range(GROUP * size)), key=_length)
-    batches = [questions[i * size : (i + 1) * size] for i in range(GROUP)]
+    ramp = min(max(number * GROUP - ALONE, 0) / RAMP, 1.0)
+    alone = draw.random() >= ramp
+    kind = "lookup" if alone else draw.choices(list(MIX), list(MIX.values()))[0]
+    questions = sorted((getattr(drills, kind)(draw) for _ in range(GROUP * BATCH)), key=_length)
+    batches = [questions[i * BATCH : (i + 1) * BATCH] for i in range(GROUP)]
     draw.shuffle(batches)
     return kind, batches
 

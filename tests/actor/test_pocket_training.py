@@ -32,7 +32,10 @@ def options(tables, out):
 @pytest.mark.slow
 def test_interrupted_training_ends_in_the_same_weights(tables, tmp_path, monkeypatch):
     # One drill of every kind is enough here; the tables are too small for some of the others.
-    monkeypatch.setattr(training, "MIX", {"plain": (0.5, 0.5, 4), "lookup": (0.5, 0.5, 4)})
+    monkeypatch.setattr(training, "MIX", {"plain": 0.5, "lookup": 0.5})
+    monkeypatch.setattr(training, "ALONE", 0)
+    monkeypatch.setattr(training, "RAMP", 4)
+    monkeypatch.setattr(training, "BATCH", 4)
     training.train(options(tables, tmp_path / "whole"))
     save = training._save
 
