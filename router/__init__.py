@@ -28,6 +28,7 @@ from router.routing import routing_table, run_lengths
 from router.statistics import Estimate, bootstrap_mean, holm, sign_flip_test
 from router.threshold import ThresholdCurve, threshold_curve
 from router.training import train_router
+from router.utilities import condition_utilities
 
 __all__ = [
     "BASIC",
@@ -57,6 +58,7 @@ __all__ = [
     "action_groups",
     "bootstrap_mean",
     "choice_seconds",
+    "condition_utilities",
     "density_terciles",
     "embed_steps",
     "evaluate_policies",

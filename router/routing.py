@@ -59,13 +59,15 @@ def routing_table(choices: pd.DataFrame, positive: str) -> pd.DataFrame:
             {
                 "policy": policy,
                 "positive_rate": float(np.mean(steps["condition"].to_numpy() == positive)),
-                "episodes_with_both": float(np.mean(longer["forms"].to_numpy() > 1))
-                if len(longer)
-                else float("nan"),
+                "episodes_with_both": _share(int((longer["forms"] > 1).sum()), len(longer)),
                 "switches": switches / len(by_episode),
-                "switch_rate": switches / pairs if pairs else float("nan"),
+                "switch_rate": _share(switches, pairs),
                 "mean_run": float(np.mean(of_policy["length"].to_numpy())),
                 "longest_run": int(of_policy["length"].max()),
             }
         )
     return pd.DataFrame(rows)
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else float("nan")
