@@ -9,7 +9,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -45,7 +44,7 @@ class PolicySteps:
     table: pd.DataFrame
     negative: str = "text"
     positive: str = "image"
-    inputs: Mapping[str, RouterInputs] = field(default_factory=lambda: MappingProxyType({}))
+    inputs: Mapping[str, RouterInputs] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         lacking = {"step_id", "episode_id", "index"} - set(self.table.columns)
@@ -72,6 +71,15 @@ class PolicySteps:
         """The conditions whose utility is known."""
         columns = [str(c) for c in self.table.columns if str(c).startswith("utility_")]
         return tuple(column.removeprefix("utility_") for column in columns)
+
+    def seen(self, name: str) -> RouterInputs:
+        """The inputs called `name`; `ValueError` where these steps have none."""
+        if name not in self.inputs:
+            raise ValueError(
+                f"these steps lack the inputs {name!r}; they have "
+                f"{', '.join(map(repr, self.inputs)) or 'none'}"
+            )
+        return self.inputs[name]
 
     def utility(self, condition: str) -> NDArray[np.float64]:
         """(n_steps,) utility of a condition; `ValueError` where it is not known."""

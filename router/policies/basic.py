@@ -19,5 +19,5 @@ def train_basic(
     progress: bool = True,
 ) -> RouterPolicy:
     """Train on the inputs "basic": embeddings of instruction, screenshot and memory."""
-    router = train_router(steps.inputs[BASIC], targets, options, target=target, progress=progress)
+    router = train_router(steps.seen(BASIC), targets, options, target=target, progress=progress)
     return RouterPolicy(router, "basic", BASIC)

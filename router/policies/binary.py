@@ -16,7 +16,7 @@ def train_binary(
     not_tied = steps.table.loc[difference != 0, "step_id"]
     options = (options or TrainingOptions()).model_copy(update={"loss": "logistic"})
     router = train_router(
-        steps.inputs[HIDDEN].take(not_tied.tolist()),
+        steps.seen(HIDDEN).take(not_tied.tolist()),
         difference[difference != 0] > 0,
         options,
         target="sign of the utility difference",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from router.inputs import RouterInputs
 from router.policies import HIDDEN, Choices, Policy, PolicySteps
 from router.router import PairwiseRouter
 
@@ -26,19 +25,11 @@ class RouterPolicy(Policy):
     def calibrated(self, steps: PolicySteps) -> RouterPolicy:
         """The same policy with the threshold that yields the most utility on these steps."""
         router = self.router.calibrated(
-            self._seen(steps), steps.utility(steps.negative), steps.utility(steps.positive)
+            steps.seen(self.inputs), steps.utility(steps.negative), steps.utility(steps.positive)
         )
         return RouterPolicy(router, self.name, self.inputs)
 
     def choose(self, steps: PolicySteps) -> Choices:
         """What the router decides."""
-        scores = self.router.relative_scores(self._seen(steps))
+        scores = self.router.relative_scores(steps.seen(self.inputs))
         return Choices(self.router.decide(scores), scores)
-
-    def _seen(self, steps: PolicySteps) -> RouterInputs:
-        if self.inputs not in steps.inputs:
-            raise ValueError(
-                f"policy {self.name!r} needs the inputs {self.inputs!r}, these steps have "
-                f"{', '.join(steps.inputs) or 'none'}"
-            )
-        return steps.inputs[self.inputs]

@@ -14,6 +14,6 @@ def train_utility(
     """Train on all steps, ties included (their target is 0)."""
     difference = steps.utility(steps.positive) - steps.utility(steps.negative)
     router = train_router(
-        steps.inputs[HIDDEN], difference, options, target="utility difference", progress=progress
+        steps.seen(HIDDEN), difference, options, target="utility difference", progress=progress
     )
     return RouterPolicy(router, "utility")

@@ -81,8 +81,10 @@ def test_router_policy_decides_as_the_router(planted, quick):
 
 
 def test_router_policy_names_the_inputs_it_lacks(quick):
-    with pytest.raises(ValueError, match="policy 'router' needs the inputs 'hidden'"):
+    with pytest.raises(ValueError, match="lack the inputs 'hidden'; they have none"):
         RouterPolicy(quick).choose(FEW)
+    with pytest.raises(ValueError, match="lack the inputs 'basic'"):
+        train_basic(FEW, [0, 0, 0], QUICK)
 
 
 def test_baselines_say_what_they_were_trained_for(planted):
