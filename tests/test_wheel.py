@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("episodes", "memory", "actor", "activations", "probes", "figures", "workbench")
+PACKAGES = (
+    "episodes", "memory", "actor", "activations", "probes", "router", "figures", "workbench",
+)  # fmt: skip
 # Tasks that prefer either side, so that forty steps hold both classes.
 TASKS = '["grid-coordinate", "click-dialog-2", "click-tab", "enter-text"]'
 

@@ -123,3 +123,29 @@ def test_label_of_a_button_has_role_and_first_words():
         POCKET.render_action(Action("click", point=OK.centre), OK, coordinates=False)
         == "click button OK"
     )
+
+
+@pytest.mark.slow
+def test_bundled_actor_reads_words_from_text_and_places_from_pictures():
+    from actor import Actor, Sampling, score_answer
+    from actor.pocket.drills import OPTIONS
+    from memory import MemoryBank, get_representation, get_retriever, make_queries
+
+    actor = Actor.from_pretrained("pocket", engine="hooks")
+    retriever = get_retriever("tfidf").fit(MemoryBank(list(bundled_steps("train"))))
+    wanted = {"enter-text": "type", "grid-coordinate": "click"}
+    held_out = [s for s in bundled_steps("test") if wanted.get(s.app) == s.action.kind]
+    held_out = [s for app in wanted for s in [h for h in held_out if h.app == app][:20]]
+    scores = {(app, form): [] for app in wanted for form in ("text", "image")}
+    for query in make_queries(held_out, retriever, recall_share=1.0):
+        for form in ("text", "image"):
+            parts = get_representation(form, OPTIONS)(query.memory, actor.dialect)
+            prompt = actor.dialect.messages(query.step, query.instruction, parts)
+            response = actor.respond(prompt, 1, sampling=Sampling(greedy=True, max_new_tokens=32))
+            scored = score_answer(
+                response.texts[0], actor.dialect, get_scorer("element"), query.step
+            )
+            scores[query.step.app, form].append(scored.score)
+    means = {key: np.mean(values) for key, values in scores.items()}
+    assert means["enter-text", "text"] > means["enter-text", "image"] + 0.4
+    assert means["grid-coordinate", "image"] > means["grid-coordinate", "text"] + 0.4
