@@ -28,8 +28,9 @@ from actor.pocket.vocabulary import build_processor, build_tokenizer, words_of
 from episodes import bundled_steps, read_steps
 from memory import MemoryBank, get_retriever
 
-# Looking a word up comes first and alone: nothing else is learnt without it, and pictures in the mix
-# hold it up. Over `RAMP` updates from `ALONE` on, the other kinds grow to these shares of the batches.
+# Shares of the kinds of batches by phase, each up to an update. Looking a word up comes first and
+# alone: nothing else is learnt without it, and pictures in the mix hold it up. Then everything grows
+# in, then pictures get a phase of their own, with look-ups so that those are not forgotten.
 MIX = {
     "lookup": 0.12,
     "look": 0.28,
@@ -38,7 +39,7 @@ MIX = {
     "typing": 0.09,
     "plain": 0.13,
 }
-ALONE, RAMP = 1400, 1600
+ALONE, RAMP, PICTURES = 1400, 1600, 1600
 BATCH = 16
 WARM_UP = 200
 GROUP = 4  # batches drawn together and cut by length, which spares a fifth of the padding
@@ -54,7 +55,7 @@ def main() -> None:
         "--out", type=Path, required=True, help="folder of the checkpoint; goes on from it"
     )
     parser.add_argument(
-        "--updates", type=int, default=12_000, help="updates in all (default 12000)"
+        "--updates", type=int, default=11_000, help="updates in all (default 11000)"
     )
     parser.add_argument("--rate", type=float, default=1.5e-3, help="learning rate (default 0.0015)")
     parser.add_argument(
@@ -125,13 +126,20 @@ def train(options: argparse.Namespace) -> None:
 def _group(drills: Drills, number: int, seed: int) -> tuple[str, list[list[Question]]]:
     """The `number`-th group of batches: drawn from its number alone, so a resumed training sees the same."""
     draw = random.Random(f"{seed}/{number}")
-    ramp = min(max(number * GROUP - ALONE, 0) / RAMP, 1.0)
-    alone = draw.random() >= ramp
-    kind = "lookup" if alone else draw.choices(list(MIX), list(MIX.values()))[0]
+    kind = _kind(number * GROUP, draw)
     questions = sorted((getattr(drills, kind)(draw) for _ in range(GROUP * BATCH)), key=_length)
     batches = [questions[i * BATCH : (i + 1) * BATCH] for i in range(GROUP)]
     draw.shuffle(batches)
     return kind, batches
+
+
+def _kind(update: int, draw: random.Random) -> str:
+    ramp = min(max(update - ALONE, 0) / RAMP, 1.0)
+    if draw.random() >= ramp:
+        return "lookup"
+    if ALONE + RAMP <= update < ALONE + RAMP + PICTURES:
+        return "look" if draw.random() < 0.65 else "lookup"
+    return draw.choices(list(MIX), list(MIX.values()))[0]
 
 
 def _length(question: Question) -> int:
