@@ -55,7 +55,7 @@ def main() -> None:
         "--out", type=Path, required=True, help="folder of the checkpoint; goes on from it"
     )
     parser.add_argument(
-        "--updates", type=int, default=11_000, help="updates in all (default 11000)"
+        "--updates", type=int, default=10_000, help="updates in all (default 10000)"
     )
     parser.add_argument("--rate", type=float, default=1.5e-3, help="learning rate (default 0.0015)")
     parser.add_argument(
