@@ -57,6 +57,9 @@ class Action:
             raise ValueError(
                 f"action direction {self.direction!r} is not one of {', '.join(DIRECTIONS)}"
             )
+        for name in ("text", "key"):
+            if not isinstance(getattr(self, name), str | None):
+                raise ValueError(f"action {name} must be a text, found {getattr(self, name)!r}")
         for name in ("point", "end_point"):
             point = getattr(self, name)
             if point is not None:

@@ -41,6 +41,9 @@ class Element:
     appearance: str = ""
 
     def __post_init__(self) -> None:
+        for name in ("role", "text", "appearance"):
+            if not isinstance(getattr(self, name), str):
+                raise ValueError(f"element {name} must be a text, found {getattr(self, name)!r}")
         object.__setattr__(self, "box", checked_box(self.box, "element box"))
 
     @property

@@ -51,10 +51,13 @@ class Step:
 
     @cached_property
     def image(self) -> Image.Image:
-        """The screenshot as an RGB picture; `ValueError` where the step has none."""
+        """The screenshot as an RGB picture; `ValueError` where there is none or it is broken."""
         if self.screenshot is None:
             raise ValueError(f"step {self.step_id!r} has no screenshot")
-        return Image.open(io.BytesIO(self.screenshot)).convert("RGB")
+        try:
+            return Image.open(io.BytesIO(self.screenshot)).convert("RGB")
+        except (OSError, SyntaxError, Image.DecompressionBombError) as error:
+            raise ValueError(f"step {self.step_id!r}: its screenshot is broken: {error}") from None
 
     @property
     def target_element(self) -> Element | None:

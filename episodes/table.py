@@ -87,7 +87,7 @@ SCHEMA = pa.schema(
         ),
     },
 )
-_IMAGE_STARTS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"RIFF")
+_IMAGE_STARTS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff")
 
 
 class StepTable(Sequence[Step]):
@@ -169,16 +169,30 @@ def read_steps(path: str | os.PathLike[str], split: str | None = None) -> StepTa
     Raises
     ------
     ValueError
-        When a file is no table of steps: names the file and the missing or mistyped column. Rows are
-        validated as they are decoded, naming row and field.
+        When a file is no table of steps (names the file and the missing or mistyped column), or a
+        step id is doubled. Rows are validated as they are decoded, naming row and field.
     """
     path = Path(path)
     files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
     if not files:
         raise ValueError(f"{path}: holds no .parquet file")
     tables = [_read_file(file) for file in files]
+    _check_unique(files, tables)
     table = StepTable(pa.concat_tables(tables), str(path))
     return table.split(split) if split else table
+
+
+def _check_unique(files: Sequence[Path], tables: Sequence[pa.Table]) -> None:
+    seen: dict[str, str] = {}
+    for file, table in zip(files, tables):
+        for row, step_id in enumerate(table["step_id"].to_pylist()):
+            where = f"{file}, row {row}"
+            if step_id in seen:
+                raise ValueError(
+                    f"{where}: field step_id: {step_id!r} is also in {seen[step_id]}; step ids "
+                    "must be unique"
+                )
+            seen[step_id] = where
 
 
 def _read_file(path: Path) -> pa.Table:
@@ -323,7 +337,8 @@ def _filled(text: str) -> str:
 
 
 def _check_image(data: bytes | None, where: str) -> None:
-    if data is not None and not data.startswith(_IMAGE_STARTS):
+    webp = data is not None and data[:4] == b"RIFF" and data[8:12] == b"WEBP"
+    if data is not None and not webp and not data.startswith(_IMAGE_STARTS):
         raise ValueError(
             f"{where}: field screenshot: found bytes that begin {data[:8]!r}, expected a PNG, JPEG or WebP"
         )

@@ -16,10 +16,10 @@ from pathlib import Path
 from tqdm.auto import tqdm
 
 from episodes.action import Action
-from episodes.miniwob.browser import Browser, BrowserError
+from episodes.miniwob.browser import Browser, BrowserError, find_chromium
 from episodes.miniwob.demonstrators import DEMONSTRATORS, played
 from episodes.step import Episode, Step
-from episodes.table import StepTable, read_episodes_of, read_steps, write_steps
+from episodes.table import StepTable, read_episodes_of, read_steps, with_split, write_steps
 
 SOURCE = "miniwob"
 MAX_STEPS = 14
@@ -31,7 +31,7 @@ def parse_seeds(text: str) -> list[int]:
     Raises
     ------
     ValueError
-        When a part is neither a number nor a range.
+        When a part is neither a number nor a range, or a seed is named twice.
     """
     seeds: list[int] = []
     for part in text.split(","):
@@ -39,6 +39,8 @@ def parse_seeds(text: str) -> list[int]:
         if not found or int(found[2] or found[1]) < int(found[1]):
             raise ValueError(f"seeds {text!r}: {part!r} is neither a number nor a range like 0-99")
         seeds += range(int(found[1]), int(found[2] or found[1]) + 1)
+    if len(set(seeds)) < len(seeds):
+        raise ValueError(f"seeds {text!r}: a seed is named twice")
     return seeds
 
 
@@ -105,7 +107,7 @@ def record(
     Raises
     ------
     ValueError
-        When a task has no demonstrator, or the table exists already.
+        When a task has no demonstrator, the table exists already, or nothing earned reward.
     BrowserError
         When Chromium or its driver is missing.
     """
@@ -116,6 +118,7 @@ def record(
         raise ValueError(
             f"no demonstrator for {', '.join(unknown)}; there is one for {', '.join(sorted(DEMONSTRATORS))}"
         )
+    find_chromium()
     work = out.with_name(f"{out.stem}.parts")
     work.mkdir(parents=True, exist_ok=True)
     jobs = [(task, seed) for task, seeds in plan.items() for seed in seeds]
@@ -127,7 +130,10 @@ def record(
             _work(missing, work, split, bar.update)
         else:
             _spread(missing, work, split, processes, bar)
-    write_steps(out, _episodes(work, jobs))
+    episodes = [with_split(episode, split) for episode in _episodes(work, jobs)]
+    if not episodes:
+        raise ValueError(f"none of the {len(jobs)} episodes earned reward; try more seeds")
+    write_steps(out, episodes)
     return read_steps(out)
 
 

@@ -29,6 +29,8 @@ def test_json_round_trip(action):
         ({"kind": "click", "point": (float("nan"), 0.5)}, "action point"),
         ({"kind": "type"}, "needs a text"),
         ({"kind": "press"}, "needs a key"),
+        ({"kind": "type", "text": 5}, "action text"),
+        ({"kind": "press", "key": ["a"]}, "action key"),
         ({"kind": "scroll", "direction": "north"}, "direction 'north'"),
     ],
 )

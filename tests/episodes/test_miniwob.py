@@ -31,6 +31,8 @@ browser = pytest.mark.skipif(
 
 def test_seeds_are_numbers_and_ranges():
     assert parse_seeds("3,7,10-12") == [3, 7, 10, 11, 12]
+    with pytest.raises(ValueError, match="named twice"):
+        parse_seeds("1-5,3")
     for text in ("", "a", "5-3", "1-", "-4"):
         with pytest.raises(ValueError, match="neither a number nor a range"):
             parse_seeds(text)
@@ -42,6 +44,9 @@ def test_missing_chromium_tells_how_to_install(monkeypatch, tmp_path):
     monkeypatch.delenv("MINIWOB_CHROMEDRIVER", raising=False)
     with pytest.raises(BrowserError, match="apt-get install chromium chromium-driver"):
         find_chromium()
+    with pytest.raises(BrowserError, match="apt-get install"):
+        record(tmp_path / "t.parquet", {"click-test": [0]}, processes=2)
+    assert not list(tmp_path.iterdir())
 
 
 def test_demonstrator_clicks_what_is_named_and_gives_up_where_it_is_missing():
@@ -67,8 +72,9 @@ def test_recording_is_seeded_restartable_and_never_overwrites(tmp_path):
     assert table[7].target_element.appearance in table[7].instruction
     os.remove(tmp_path / "a.parquet")
     os.remove(tmp_path / "a.parts" / "login-user.1.parquet")
-    again = record(tmp_path / "a.parquet", plan, processes=2, progress=False)
+    again = record(tmp_path / "a.parquet", plan, split="query", processes=2, progress=False)
     assert list(again) == list(table)
+    assert set(again.frame["split"]) == {"query"}
     with pytest.raises(ValueError, match="exists already"):
         record(tmp_path / "a.parquet", plan)
     assert len(read_steps(tmp_path / "a.parquet")) == len(table)

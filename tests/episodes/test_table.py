@@ -52,6 +52,12 @@ def test_datasets_opens_it_with_pictures(table):
             [{"role": "b", "text": "", "box": [0, 0, 2, 1], "appearance": ""}],
             "row 1: field elements",
         ),
+        (
+            "elements",
+            [{"role": "b", "text": None, "box": [0, 0, 1, 1], "appearance": ""}],
+            "row 1: field elements",
+        ),
+        ("screenshot", {"bytes": b"RIFF\0\0\0\0WAVE", "path": None}, "row 1: field screenshot"),
         ("previous_actions", ["nope"], "row 1: field previous_actions"),
         ("index", -1, "row 1: field index"),
         ("step_id", "", "row 1: field step_id"),
@@ -112,3 +118,21 @@ def test_bundle_is_sound_and_its_sets_are_disjoint():
 def test_unknown_bundled_set_is_refused():
     with pytest.raises(ValueError, match="train, query and test"):
         bundled_steps("valid")
+
+
+def test_doubled_step_ids_are_named_on_reading(table, tmp_path):
+    path, _ = table
+    (tmp_path / "copies").mkdir()
+    for name in ("a.parquet", "b.parquet"):
+        (tmp_path / "copies" / name).write_bytes(path.read_bytes())
+    with pytest.raises(
+        ValueError, match=r"b\.parquet, row 0: field step_id: 'e0/0' is also in .*a\.parquet"
+    ):
+        read_steps(tmp_path / "copies")
+
+
+def test_broken_screenshots_are_named():
+    step = button_step()
+    broken = button_step(screenshot=step.screenshot[:60])
+    with pytest.raises(ValueError, match="step 'e0/0': its screenshot is broken"):
+        _ = broken.image
