@@ -15,6 +15,19 @@ from probes.preferences import AnalysisSet, Preferences
 from probes.pretrained import EstimatorConfig, library_versions
 from probes.sweep import out_of_fold, summary
 
+# Fields of a store's fingerprint that say which hidden states it holds. Of the others (library
+# versions, engine, attention, device, module paths) states depend up to rounding at most.
+STATE_FIELDS = (
+    "model",
+    "revision",
+    "weights_sha256",
+    "dtype",
+    "dialect",
+    "processor_sha256",
+    "template_sha256",
+    "token_rule",
+)
+
 
 def fit_final(
     store: ShiftStore,
@@ -124,16 +137,19 @@ def label_targets(
     Raises
     ------
     ValueError
-        When the store has another sign, model or width, or lacks the site; all are named.
+        When the store has another sign or width, differs in a field of `STATE_FIELDS`, or lacks the
+        site; all are named.
     """
     config = estimator.config
     problems = [
         f"{name} is {found!r} in the store, {expected!r} in the estimator"
         for name, found, expected in (
             ("sign", f"{store.positive} - {store.negative}", config.sign),
-            ("model", store.fingerprint.get("model", ""), config.model),
-            ("revision", store.fingerprint.get("revision", ""), config.revision),
             ("width", store.width, config.width),
+            *(
+                (name, store.fingerprint.get(name), config.fingerprint.get(name))
+                for name in STATE_FIELDS
+            ),
         )
         if found != expected
     ]

@@ -16,7 +16,17 @@ from probes import Preferences
 
 SIGNAL = 1.0
 MakeWorld = Callable[..., "World"]
-FINGERPRINT = {"model": "tiny", "revision": "abc", "token_rule": "last prompt token"}
+FINGERPRINT = {
+    "model": "tiny",
+    "revision": "abc",
+    "weights_sha256": "0f",
+    "dtype": "bfloat16",
+    "dialect": "pocket",
+    "template_sha256": "1e",
+    "token_rule": "last prompt token",
+    "engine": "nnsight",
+    "version.torch": "2",
+}
 
 
 @dataclass

@@ -156,17 +156,36 @@ def test_exported_form_is_the_default_form(planted):
         ({"sites": ["embed", "block.0"]}, 12, r"site 'block\.4' is not in the store"),
         ({}, 13, "width is 13 in the store, 12 in the estimator"),
         ({"positive": "text", "negative": "image"}, 12, "sign is 'text - image' in the store"),
-        ({"fingerprint": {"model": "large", "revision": "abc"}}, 12, "model is 'large'"),
-        ({"fingerprint": {"model": "tiny", "revision": "def"}}, 12, "revision is 'def'"),
+        ({"fingerprint": {"model": "large"}}, 12, "model is 'large'"),
+        ({"fingerprint": {"revision": "def"}}, 12, "revision is 'def'"),
+        (
+            {"fingerprint": {"weights_sha256": "ff"}},
+            12,
+            "weights_sha256 is 'ff' in the store, '0f' in",
+        ),
+        ({"fingerprint": {"dtype": "float32"}}, 12, "dtype is 'float32'"),
+        ({"fingerprint": {"dialect": "qwen3-vl"}}, 12, "dialect is 'qwen3-vl'"),
+        ({"fingerprint": {"template_sha256": "ff"}}, 12, "template_sha256 is 'ff'"),
+        ({"fingerprint": {"processor_sha256": "ff"}}, 12, "processor_sha256 is 'ff'"),
     ],
 )
 def test_other_stores_are_refused_naming_what_differs(make_world, final, layout, width, message):
-    options = {"sites": ["embed", "block.4"], **layout}
+    fingerprint = final.config.fingerprint | layout.get("fingerprint", {})
+    options = {"sites": ["embed", "block.4"], **layout, "fingerprint": fingerprint}
     other = make_world(
         np.zeros((2, 4, width)), np.array([0, 1, 0, 1]), np.arange(4), name="other", **options
     )
     with pytest.raises(ValueError, match=message):
         label_targets(other.store, final)
+
+
+def test_store_of_another_engine_and_library_version_is_accepted(make_world, final):
+    other = make_world(
+        np.zeros((2, 4, 12)), np.array([0, 1, 0, 1]), np.arange(4), name="other",
+        sites=["embed", "block.4"],
+        fingerprint=final.config.fingerprint | {"engine": "hooks", "version.torch": "3"},
+    )  # fmt: skip
+    assert len(label_targets(other.store, final)) == 4
 
 
 def test_push_uploads_the_saved_folder(final, folder, monkeypatch):
