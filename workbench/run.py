@@ -1,7 +1,7 @@
 """A run: one configuration and the folder that holds everything made from it.
 
 Convention: an artefact that is there is finished, since each is moved into place whole; so a stage
-whose artefact exists has nothing to do. Nothing in a run folder is ever deleted.
+whose artefact exists has nothing to do. No artefact is ever deleted.
 """
 
 from __future__ import annotations
@@ -48,25 +48,23 @@ class Run:
     def open(cls, config: RunConfig, runs: str | Path = "runs") -> Run:
         """The run `runs/NAME`, made if it does not exist yet.
 
+        A run folder in which no stage has made anything yet takes another configuration.
+
         Raises
         ------
         RunError
             When the folder holds a run of another configuration (each differing key is named), or
-            something that is not a run.
+            something that is not a run; when a file is in its place, or another process holds it.
         """
         run = cls(Path(runs) / config.run.name, config)
-        if run.path("config.toml").is_file():
-            run._refuse_other_configuration()
+        if not run._is_new():
             return run
-        strangers = sorted({p.name for p in run.folder.glob("[!.]*")} - {"versions.json", "log"})
-        if strangers:
-            raise RunError(
-                f"{run.folder}: not a run folder (no config.toml, but {', '.join(strangers[:3])}); "
-                "choose another run.name or move it away"
-            )
-        versions = json.dumps(recorded_versions(), indent=2) + "\n"
-        write_file(run.path("versions.json"), lambda path: path.write_text(versions))
-        write_file(run.path("config.toml"), lambda path: path.write_text(config.to_toml()))
+        _make_folder(run.folder)
+        with run._held():
+            if run._is_new():  # else another process has made it meanwhile
+                versions = json.dumps(recorded_versions(), indent=2) + "\n"
+                write_file(run.path("versions.json"), lambda path: path.write_text(versions))
+                write_file(run.path("config.toml"), lambda path: path.write_text(config.to_toml()))
         return run
 
     def path(self, name: str) -> Path:
@@ -98,8 +96,14 @@ class Run:
         Raises
         ------
         RunError
-            When another process holds it.
+            When another process holds it, or has begun it anew with another configuration.
         """
+        with self._held():
+            self._refuse_other_configuration()
+            yield
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
         import fcntl  # POSIX only, like the lock that ends with its process
 
         with self.path(".lock").open("w") as lock:
@@ -110,6 +114,22 @@ class Run:
                     f"{self.folder}: another process works on this run; wait for it or end it"
                 ) from None
             yield
+
+    def _is_new(self) -> bool:
+        """Whether the configuration is still to be written; refuses a folder that is not for it."""
+        own = {"config.toml", "versions.json", "log"}
+        made = sorted({path.name for path in self.folder.glob("[!.]*")} - own)
+        if self.path("config.toml").is_file():
+            if not made and differing_keys(load_config(self.path("config.toml")), self.config):
+                return True
+            self._refuse_other_configuration()
+            return False
+        if made:
+            raise RunError(
+                f"{self.folder}: not a run folder (no config.toml, but {', '.join(made[:3])}); "
+                "choose another run.name or move it away"
+            )
+        return True
 
     def _refuse_other_configuration(self) -> None:
         there = load_config(self.path("config.toml"))
@@ -134,6 +154,17 @@ def recorded_versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue
     return versions
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        file = next(path for path in (folder, *folder.parents) if path.exists())
+        raise RunError(
+            f"{file}: a file, expected a folder, since the run is kept in {folder}; choose another "
+            "--runs or run.name"
+        ) from None
 
 
 def _shown(value: Any) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import workbench.run
 from workbench.config import load_config
 from workbench.run import Run, RunError
 
@@ -25,11 +26,53 @@ def test_opening_again_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_another_configuration_is_refused_naming_each_key(tmp_path: Path) -> None:
-    Run.open(load_config("demo"), tmp_path)
+    Run.open(load_config("demo"), tmp_path).path("pairs.parquet").touch()
     with pytest.raises(RunError) as refused:
         Run.open(load_config("demo", ["sweep.folds=3", "data.n_steps=7"]), tmp_path)
     assert "sweep.folds: the run has 5, this configuration 3" in str(refused.value)
     assert "data.n_steps: the run has" in str(refused.value)
+
+
+def test_a_run_in_which_nothing_was_made_takes_another_configuration(tmp_path: Path) -> None:
+    Run.open(load_config("demo"), tmp_path).note("begun")
+    run = Run.open(load_config("demo", ["sweep.folds=3"]), tmp_path)
+    assert load_config(run.path("config.toml")).sweep.folds == 3
+
+
+def test_of_two_runs_begun_at_once_the_later_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_folder = workbench.run._make_folder
+
+    def overtaken(folder: Path) -> None:
+        monkeypatch.setattr(workbench.run, "_make_folder", make_folder)
+        Run.open(load_config("demo", ["sweep.folds=3"]), tmp_path).path("pairs.parquet").touch()
+
+    monkeypatch.setattr(workbench.run, "_make_folder", overtaken)
+    with pytest.raises(RunError, match=r"sweep\.folds: the run has 3, this configuration 5"):
+        Run.open(load_config("demo"), tmp_path)
+    assert load_config(tmp_path / "demo" / "config.toml").sweep.folds == 3
+
+
+def test_a_run_that_is_held_is_not_begun_anew(tmp_path: Path) -> None:
+    run = Run.open(load_config("demo"), tmp_path)
+    with run.locked(), pytest.raises(RunError, match="another process"):
+        Run.open(load_config("demo", ["sweep.folds=3"]), tmp_path)
+
+
+def test_the_configuration_is_checked_again_under_the_lock(tmp_path: Path) -> None:
+    first = Run.open(load_config("demo"), tmp_path)
+    Run.open(load_config("demo", ["sweep.folds=3"]), tmp_path)
+    with pytest.raises(RunError, match=r"sweep\.folds: the run has 3"), first.locked():
+        pass
+
+
+@pytest.mark.parametrize("file", ["runs", "runs/demo"])
+def test_a_file_in_the_place_of_a_folder_is_named(file: str, tmp_path: Path) -> None:
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).touch()
+    with pytest.raises(RunError, match=f"{file}: a file, expected a folder"):
+        Run.open(load_config("demo"), tmp_path / "runs")
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
