@@ -226,7 +226,7 @@ class StoreLayout:
             episode_ids=_labels(group, "episode_id"),
             conditions=_labels(group, "condition"),
             sites=_labels(group, "site"),
-            width=array_of(group, "states").shape[-1],
+            width=_width(group),
             **{
                 name: attributes[name]
                 for name in ("dtype", "fingerprint", "positive", "negative", "block_size")
@@ -283,7 +283,10 @@ def fingerprint_differences(store: Mapping[str, str], run: Mapping[str, str]) ->
 
 def array_of(group: zarr.Group, name: str) -> zarr.Array[Any]:
     """An array of a group, or a `StoreError` that names it."""
-    array = group.get(name)
+    try:
+        array = group.get(name)
+    except Exception as error:  # zarr raises what it likes on a zarr.json that is damaged
+        raise StoreError(f"the metadata of array {name} cannot be read: {error}") from error
     if not isinstance(array, zarr.Array):
         raise StoreError(f"array {name} is missing")
     return array
@@ -299,7 +302,14 @@ def read_array(group: zarr.Group, name: str, selection: Any = slice(None)) -> np
 
 
 def _labels(group: zarr.Group, name: str) -> tuple[str, ...]:
-    return tuple(str(label) for label in read_array(group, name))
+    return tuple(str(label) for label in read_array(group, name).flat)
+
+
+def _width(group: zarr.Group) -> int:
+    shape = array_of(group, "states").shape
+    if len(shape) != 4:
+        raise StoreError(f"array states: shape is {shape}, expected four lengths")
+    return shape[-1]
 
 
 def _check_names(field: str, values: Sequence[Any]) -> None:

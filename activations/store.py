@@ -36,6 +36,7 @@ from activations.layout import (
     fingerprint_differences,
     read_array,
 )
+from activations.verification import metadata_problems, problems
 
 if TYPE_CHECKING:
     import xarray
@@ -171,7 +172,11 @@ class ActivationStore:
             raise StoreError(f"{path} is not an activation store: it has no zarr.json")
         try:
             group = _open_group(path, mode)
-            store = cls(path, group, StoreLayout.read(group), writable=mode == "a")
+            layout = StoreLayout.read(group)
+            # Zarr reads on with a changed fill value, data type or shape, and gives other numbers.
+            for problem in metadata_problems(group, layout):
+                raise StoreError(problem)
+            store = cls(path, group, layout, writable=mode == "a")
         except StoreError as error:
             raise StoreError(f"{path} is not a sound activation store: {error}") from error
         if fingerprint is not None:
@@ -343,8 +348,6 @@ class ActivationStore:
 
     def verify(self) -> list[str]:
         """Read everything that is done; a line for each problem, empty if the store is sound."""
-        from activations.verification import problems
-
         return problems(self)
 
     @contextlib.contextmanager

@@ -10,7 +10,7 @@ import numpy as np
 import zarr
 from zarr.storage import MemoryStore
 
-from activations.layout import PROMPT_ARRAYS, StoreError, array_of, read_array
+from activations.layout import PROMPT_ARRAYS, StoreError, StoreLayout, array_of, read_array
 
 if TYPE_CHECKING:
     from activations.store import ActivationStore
@@ -21,17 +21,18 @@ def problems(store: ActivationStore) -> list[str]:
 
     Blocks that are not done are no problem: that is what resuming is for.
     """
-    found = list(_metadata_problems(store))
+    found = list(metadata_problems(store.group, store.layout))
     for block in np.flatnonzero(store.done).tolist():
         found.extend(_block_problems(store, block))
-    return found
+    return [f"{store.path}: {line}" for line in found]
 
 
-def _metadata_problems(store: ActivationStore) -> Iterator[str]:
-    expected = store.layout.make_arrays(MemoryStore())
-    for name in store.layout.arrays:
+def metadata_problems(group: zarr.Group, layout: StoreLayout) -> Iterator[str]:
+    """A line for each field in which the arrays' metadata differ from those of the layout."""
+    expected = layout.make_arrays(MemoryStore())
+    for name in layout.arrays:
         try:
-            found = _metadata(array_of(store.group, name))
+            found = _metadata(array_of(group, name))
         except StoreError as error:
             yield str(error)
             continue

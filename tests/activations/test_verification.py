@@ -41,7 +41,7 @@ def test_any_flipped_byte_is_found_in_its_block(path, name):
         flip(file, position)
         found = problems(path)
         assert len(found) == 1, position
-        assert f"block {name.split('/')[2]}: array {name.split('/')[0]}" in found[0]
+        assert f"{path}: block {name.split('/')[2]}: array {name.split('/')[0]}" in found[0]
         flip(file, position)
     assert problems(path) == []
 
@@ -69,14 +69,45 @@ def test_store_with_damaged_labels_does_not_open(path, name):
         ActivationStore.open(path)
 
 
-def test_changed_metadata_are_found(path):
-    file = path / "prompt_tokens" / "zarr.json"
+def change(file, **fields):
     metadata = json.loads(file.read_text())
-    metadata["dimension_names"] = ["step", "side"]
-    file.write_text(json.dumps(metadata))
-    assert "array prompt_tokens: dimension_names is" in problems(path)[0]
+    file.write_text(json.dumps(metadata | fields))
 
 
-def test_missing_array_is_found(path):
+@pytest.mark.parametrize(
+    ("name", "fields", "message"),
+    [
+        ("prompt_tokens", {"dimension_names": ["step", "side"]}, "dimension_names is"),
+        ("states", {"data_type": "int16"}, "data_type is"),
+        ("states", {"fill_value": 0}, "fill_value is"),
+        ("states", {"shape": [9, 2, 3, 8]}, "shape is"),
+        ("states", {"shape": [10, 2, 2, 8]}, "shape is"),
+        ("states", {"shape": [10, 2, 3]}, ""),
+        ("states", {"shape": [10, 2, 3, 16]}, "chunk_grid is"),
+        ("states", {"codecs": None}, ""),
+        ("step_id", {"shape": [9]}, ""),
+        ("step_id", {"shape": []}, ""),
+        ("step_id", {"data_type": "int64"}, ""),
+        ("done", {"data_type": "int8"}, "data_type is"),
+        ("done", {"shape": [2]}, "shape is"),
+    ],
+)
+def test_store_with_changed_metadata_does_not_open(path, name, fields, message):
+    store = ActivationStore.open(path)
+    change(path / name / "zarr.json", **fields)
+    with pytest.raises(StoreError, match=f"{path} is not .*{name}.*{message}"):
+        ActivationStore.open(path)
+    assert any(line.startswith(f"{path}: ") for line in store.verify())
+
+
+def test_store_of_inconsistent_block_size_does_not_open(path):
+    attributes = json.loads((path / "zarr.json").read_text())["attributes"]
+    change(path / "zarr.json", attributes=attributes | {"block_size": 5})
+    with pytest.raises(StoreError, match="array states: chunk_grid is"):
+        ActivationStore.open(path)
+
+
+def test_store_that_lacks_an_array_does_not_open(path):
     (path / "image_tokens" / "zarr.json").unlink()
-    assert "array image_tokens is missing" in problems(path)[0]
+    with pytest.raises(StoreError, match="array image_tokens is missing"):
+        ActivationStore.open(path)
