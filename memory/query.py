@@ -58,10 +58,21 @@ def query_kind(step: Step, recall_share: float, seed: int) -> QueryKind:
 
 
 def make_query(step: Step, memory: Step, score: float, kind: QueryKind) -> Query:
-    """The query of `kind` for a step and a recalled step."""
-    recall = withhold(step) if kind == "recall" else None
-    if recall is None:
+    """The query of `kind` for a step and a recalled step.
+
+    Raises
+    ------
+    ValueError
+        When a recall query is asked of a step from which nothing can be withheld.
+    """
+    if kind == "full":
         return Query(step, "full", step.instruction, memory, score)
+    recall = withhold(step)
+    if recall is None:
+        raise ValueError(
+            f"step {step.step_id!r}: kind is 'recall', but no rule says what to withhold of "
+            f"{step.instruction!r} (task {step.app!r}); ask it as 'full', as query_kind does"
+        )
     return Query(step, "recall", recall.shown, without_fact(memory), score)
 
 

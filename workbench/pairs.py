@@ -89,18 +89,13 @@ def read_pairs(run: Run) -> list[Query]:
     Raises
     ------
     RunError
-        When the table of steps no longer holds what was paired.
+        When the table of steps no longer holds what was paired, naming the step and what differs.
     """
     rows, data = pairs_table(run), run.config.data
     steps = _by_id(steps_of(run.config, data.query_split), list(rows["step_id"]))
     memories = _by_id(steps_of(run.config, data.memory_split), list(rows["memory_step_id"]))
     return [
-        make_query(
-            steps[row["step_id"]],
-            memories[row["memory_step_id"]],
-            row["memory_score"],
-            row["query"],
-        )
+        _reread(row, steps[row["step_id"]], memories[row["memory_step_id"]])
         for row in rows.to_dict("records")
     ]
 
@@ -164,6 +159,22 @@ def _row(query: Query) -> dict[str, Any]:
         "memory_episode_id": query.memory.episode_id,
         "memory_score": query.score,
     }
+
+
+def _reread(row: Mapping[Any, Any], step: Step, memory: Step) -> Query:
+    """The query of a row of `pairs.parquet`, whose steps must still be as they were paired."""
+    advice = "the table of steps was changed since; put it back, or start another run"
+    try:
+        query = make_query(step, memory, row["memory_score"], row["query"])
+    except ValueError as error:
+        raise RunError(f"pairs.parquet, field 'query': {error}; {advice}") from None
+    for name, value in _row(query).items():
+        if value != row[name]:
+            raise RunError(
+                f"step {step.step_id!r}: its {name} is {value!r}, expected {row[name]!r} as in "
+                f"pairs.parquet; {advice}"
+            )
+    return query
 
 
 def _retriever(config: MemorySection) -> Retriever:

@@ -1,6 +1,6 @@
 import pytest
 
-from memory import MemoryBank, get_retriever, make_queries, query_kind
+from memory import MemoryBank, get_retriever, make_queries, make_query, query_kind
 from tests.steps import button_step
 
 
@@ -43,3 +43,9 @@ def test_steps_without_a_rule_are_asked_in_full():
 def test_share_outside_its_range_is_refused():
     with pytest.raises(ValueError, match="recall_share"):
         query_kind(button_step(), 1.5, 0)
+
+
+def test_a_recall_query_of_a_step_without_a_rule_is_refused():
+    step = button_step(app="click-test", instruction="Click the button.")
+    with pytest.raises(ValueError, match=r"'e0/0': kind is 'recall'.*'Click the button\.'"):
+        make_query(step, button_step("OK", "a"), 0.5, "recall")

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 from small_runs import small_config
 
@@ -96,6 +98,31 @@ def test_a_step_that_left_the_table_is_named(steps_table: Path, tmp_path: Path) 
         read_pairs(other)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "name"),
+    [
+        ('the "Ok" button', 'the "Okay" button', "instruction"),
+        ("click-button", "click-knob", "task"),
+    ],
+)
+def test_a_step_that_changed_in_the_table_is_named_with_the_field(
+    old: str, new: str, name: str, steps_table: Path, tmp_path: Path
+) -> None:
+    run = Run.open(small_config(steps_table), tmp_path)
+    run_stage(run, "pairs")
+    other = Run(run.folder, small_config(_changed(steps_table, old, new, tmp_path)))
+    with pytest.raises(RunError, match=rf"step 'query/click-button/0/0': its {name} is '.*{new}"):
+        read_pairs(other)
+
+
+def test_a_recall_query_that_lost_its_rule_is_named(steps_table: Path, tmp_path: Path) -> None:
+    run = Run.open(small_config(steps_table, query={"kind": "recall"}), tmp_path)
+    run_stage(run, "pairs")
+    changed = _changed(steps_table, 'Click on the "Ok" button', "Press Ok", tmp_path)
+    with pytest.raises(RunError, match=r"field 'query': step 'query/click-button/0/0'"):
+        read_pairs(Run(run.folder, small_config(changed)))
+
+
 @pytest.mark.parametrize("dialect", ["qwen", "ui-tars"])
 def test_the_prompts_of_a_step_differ_in_the_memory_only(steps_table: Path, dialect: str) -> None:
     config = small_config(steps_table, memory={"image_width": 32, "mark": True})
@@ -120,6 +147,17 @@ def test_a_picture_in_the_text_memory_is_refused_naming_the_step(steps_table: Pa
     image = representations(config.memory, ["image"])["image"]
     with pytest.raises(ValueError, match=f"{query.step.step_id}.*1 pictures under 'text'.*0"):
         prompts(query, {"text": image}, get_dialect("qwen"))
+
+
+def _changed(table: Path, old: str, new: str, folder: Path) -> Path:
+    """The table of steps with another text in its instructions and tasks; the ids stay."""
+    steps = pq.read_table(table)
+    for column in ("instruction", "app"):
+        place = steps.schema.get_field_index(column)
+        texts = pc.replace_substring(steps[column], old, new)
+        steps = steps.set_column(place, steps.schema.field(place), texts)
+    pq.write_table(steps, folder / "changed.parquet")
+    return folder / "changed.parquet"
 
 
 def _parts(prompt: list[dict], kind: str) -> list:
