@@ -100,16 +100,15 @@ class StoreLayout:
                 f"episode_ids has {len(self.episode_ids)} entries, expected one for each of the "
                 f"{len(self.step_ids)} step_ids"
             )
-        if self.dtype not in STATE_TYPES:
+        if not isinstance(self.dtype, str) or self.dtype not in STATE_TYPES:
             raise StoreError(f"dtype {self.dtype!r} is not one of {', '.join(STATE_TYPES)}")
         for name in ("width", "block_size"):
-            if getattr(self, name) < 1:
-                raise StoreError(f"{name} is {getattr(self, name)}, expected at least 1")
+            value = getattr(self, name)
+            if type(value) is not int or value < 1:
+                raise StoreError(f"{name} is {value!r}, expected an integer of at least 1")
         _check_sides(self.positive, self.negative, self.conditions)
-        fingerprint = dict(sorted(self.fingerprint.items()))
-        if not all(isinstance(text, str) for pair in fingerprint.items() for text in pair):
-            raise StoreError("fingerprint must map strings to strings")
-        object.__setattr__(self, "fingerprint", fingerprint)
+        _check_fingerprint(self.fingerprint)
+        object.__setattr__(self, "fingerprint", dict(sorted(self.fingerprint.items())))
         object.__setattr__(self, "block_size", min(self.block_size, len(self.step_ids)))
 
     @property
@@ -326,6 +325,14 @@ def _check_unique(field: str, values: Sequence[str]) -> None:
         if value in seen:
             raise StoreError(f"{field} has {value!r} twice, at {seen[value]} and {position}")
         seen[value] = position
+
+
+def _check_fingerprint(fingerprint: Any) -> None:
+    if not isinstance(fingerprint, dict):
+        raise StoreError(f"fingerprint is {fingerprint!r}, expected an object of strings")
+    for name, text in fingerprint.items():
+        if not isinstance(name, str) or not isinstance(text, str):
+            raise StoreError(f"fingerprint[{name!r}] is {text!r}, expected a string")
 
 
 def _check_sides(positive: str, negative: str, conditions: Sequence[str]) -> None:

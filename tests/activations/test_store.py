@@ -200,7 +200,7 @@ def test_create_refuses_an_existing_path(path):
         ({"dtype": "float16"}, "dtype 'float16' is not one of float32, bfloat16"),
         ({"width": 0}, "width is 0"),
         ({"block_size": 0}, "block_size is 0"),
-        ({"fingerprint": {"n": 1}}, "fingerprint must map strings to strings"),
+        ({"fingerprint": {"n": 1}}, r"fingerprint\['n'\] is 1, expected a string"),
     ],
 )
 def test_values_that_make_no_store_are_named(path, changes, message):
@@ -261,6 +261,31 @@ def test_store_of_another_version_is_refused(path):
     header["attributes"]["encoding-version"] = "9.0"
     (path / "zarr.json").write_text(json.dumps(header))
     with pytest.raises(StoreError, match=r"encoding-version is '9\.0', expected '1\.0'"):
+        ActivationStore.open(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("block_size", "64", "block_size is '64', expected an integer"),
+        ("block_size", None, "block_size is None"),
+        ("block_size", 4.0, r"block_size is 4\.0"),
+        ("block_size", True, "block_size is True"),
+        ("dtype", ["x"], r"dtype \['x'\] is not one of"),
+        ("dtype", None, "dtype None is not one of"),
+        ("fingerprint", None, "fingerprint is None"),
+        ("fingerprint", [1], r"fingerprint is \[1\]"),
+        ("fingerprint", {"model": None}, r"fingerprint\['model'\] is None"),
+        ("positive", ["image"], r"positive \['image'\] is not among"),
+        ("negative", None, "negative None is not among"),
+    ],
+)
+def test_attribute_of_another_type_is_named(path, name, value, message):
+    make_store(path)
+    header = json.loads((path / "zarr.json").read_text())
+    header["attributes"][name] = value
+    (path / "zarr.json").write_text(json.dumps(header))
+    with pytest.raises(StoreError, match=f"{path} is not a sound activation store: {message}"):
         ActivationStore.open(path)
 
 
