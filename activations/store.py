@@ -225,22 +225,22 @@ class ActivationStore:
     @property
     def prompt_tokens(self) -> NDArray[np.int64]:
         """int64, (n_steps, n_conditions): tokens of each prompt; −1 where not yet written."""
-        return read_array(self.group, "prompt_tokens")
+        return self._prompts("prompt_tokens")
 
     @property
     def image_tokens(self) -> NDArray[np.int64]:
         """int64, (n_steps, n_conditions): image placeholders among them; −1 where not yet written."""
-        return read_array(self.group, "image_tokens")
+        return self._prompts("image_tokens")
 
     @property
     def last_token_id(self) -> NDArray[np.int64]:
         """int64, (n_steps, n_conditions): id of the last prompt token; −1 where not yet written."""
-        return read_array(self.group, "last_token_id")
+        return self._prompts("last_token_id")
 
     @property
     def prompt_sha256(self) -> NDArray[np.str_]:
         """str, (n_steps, n_conditions): hash of text and pixels; empty where not yet written."""
-        return read_array(self.group, "prompt_sha256").astype("U64")
+        return self._prompts("prompt_sha256").astype("U64")
 
     def block_rows(self, block: int) -> slice:
         """The steps of a block; the last block may have fewer."""
@@ -318,7 +318,8 @@ class ActivationStore:
         Raises
         ------
         StoreError
-            When a name is unknown or a row lies in a block that is not done.
+            When a name is unknown, a row lies in a block that is not done, or the states of a done
+            block are missing or not finite.
         """
         index = np.arange(self.n_steps)[_selection(rows)]
         self._check_done(index)
@@ -330,7 +331,13 @@ class ActivationStore:
             self._position("condition", condition, self.conditions),
             self._position("site", site, self.sites),
         )
-        return self.decode(read_array(self.group, "states", selection)[index - start])
+        states = self.decode(read_array(self.group, "states", selection)[index - start])
+        # Zarr reads a shard that is missing as its fill value, NaN.
+        self._refuse_damaged(
+            f"states of condition {condition!r}, site {site!r}",
+            index[~np.isfinite(states).all(axis=1)],
+        )
+        return states
 
     def shift(self, site: str, rows: Rows = None) -> NDArray[np.float32]:
         """Signed shift positive − negative of one site: float32, (n_rows, width)."""
@@ -414,6 +421,21 @@ class ActivationStore:
         if name not in names:
             raise StoreError(f"{kind} {name!r} is not in {self.path}, which has {', '.join(names)}")
         return names.index(name)
+
+    def _prompts(self, name: str) -> NDArray[Any]:
+        values = read_array(self.group, name)
+        empty = (values == self.layout.arrays[name].fill_value).any(axis=1)
+        done = np.repeat(self.done, self.block_size)[: self.n_steps]
+        self._refuse_damaged(f"entries of {name}", np.flatnonzero(empty & done))
+        return values
+
+    def _refuse_damaged(self, what: str, rows: NDArray[Any]) -> None:
+        if len(rows):
+            raise StoreError(
+                f"{self.path} is damaged: {what} are missing or not finite at step "
+                f"{self.step_ids[rows[0]]!r} of block {rows[0] // self.block_size}, which is done "
+                f"({len(rows)} rows); `mnemoscope store verify` lists the files at fault"
+            )
 
     def _check_done(self, index: NDArray[Any]) -> None:
         missing = index[~self.done[index // self.block_size]]

@@ -62,6 +62,26 @@ def test_reading_a_damaged_layer_fails_instead_of_giving_numbers(path):
         ActivationStore.open(path).layer("embed", "text")
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
+def test_reading_a_block_whose_shard_is_missing_fails(tmp_path, dtype):
+    states = fill(make_store(tmp_path / "store.zarr", dtype=dtype))
+    (tmp_path / "store.zarr/states/c/1/0/0/0").unlink()
+    store = ActivationStore.open(tmp_path / "store.zarr")
+    with pytest.raises(StoreError, match=r"'text', site 'embed' are missing.*'step-4' of block 1"):
+        store.layer("embed", "text")
+    with pytest.raises(StoreError, match=r"'image', site 'block\.0' .*'step-5' of block 1"):
+        store.shift("block.0", [0, 5])
+    others = store.layer("embed", "text", [3, 8])
+    assert (others == states[[3, 8], 0, 0].float().numpy()).all()
+
+
+@pytest.mark.parametrize("name", ["prompt_tokens", "prompt_sha256"])
+def test_reading_prompts_of_a_block_whose_file_is_missing_fails(path, name):
+    (path / name / "c" / "2" / "0").unlink()
+    with pytest.raises(StoreError, match=f"entries of {name} are missing .*'step-8' of block 2"):
+        getattr(ActivationStore.open(path), name)
+
+
 @pytest.mark.parametrize("name", ["step_id", "site", "done"])
 def test_store_with_damaged_labels_does_not_open(path, name):
     flip(path / name / "c" / "0", 1)
