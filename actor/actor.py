@@ -182,13 +182,15 @@ class Actor:
         PromptError
             When pictures and placeholders of the prompt do not fit together.
         ValueError
-            When the number of seeds is not that of the samples, or the rendered prompt leaves the
-            model thinking.
+            When the number of seeds is not that of the samples, the rendered prompt leaves the
+            model thinking, or prompt and answer may be longer than the model's context.
         """
+        sampling = sampling or Sampling()
         seeds = range(samples) if seeds is None else seeds
         if len(seeds) != samples:
             raise ValueError(f"{samples} samples need as many seeds, found {len(seeds)}")
         encoded = self._encoded(prompt)
+        self._check_length(encoded.prompt_tokens, sampling.max_new_tokens if samples else 0)
         first = prefill(
             self.model, encoded.inputs, self._sites, self._engine, use_cache=samples > 0
         )
@@ -200,7 +202,7 @@ class Actor:
                 first.cache,
                 position=encoded.prompt_tokens + self._rope_delta(encoded),
                 seeds=seeds,
-                sampling=sampling or Sampling(),
+                sampling=sampling,
                 stop_ids=self._stop_ids,
             )
         return Response(
@@ -238,6 +240,15 @@ class Actor:
         ids = encoded.inputs["input_ids"][0, -_TAIL_TOKENS:]
         _check_thinking_is_off(self.processor.tokenizer.decode(ids), self._template)
         return encoded
+
+    def _check_length(self, prompt_tokens: int, new_tokens: int) -> None:
+        allowed = getattr(self.model.config.get_text_config(), "max_position_embeddings", None)
+        if allowed is not None and prompt_tokens + new_tokens > allowed:
+            raise ValueError(
+                f"the prompt has {prompt_tokens} tokens and its answer up to {new_tokens} "
+                f"(max_new_tokens), but {self.name} takes {allowed} in all; show smaller pictures or "
+                "fewer elements, or lower max_new_tokens"
+            )
 
     def _rope_delta(self, prompt: EncodedPrompt) -> int:
         # Without pictures the model keeps the delta of an earlier prompt, which is not ours.

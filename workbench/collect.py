@@ -99,14 +99,28 @@ def _respond(
     sampling: SamplingSection,
     seed: int,
 ) -> dict[str, Response]:
-    """The actor's response under each condition; sample k has the same seed in all of them."""
+    """The actor's response under each condition; sample k has the same seed in all of them.
+
+    Raises
+    ------
+    ValueError
+        When a prompt cannot be made or is refused by the actor, naming the step and the condition.
+    """
     settings = sampling.model_dump()
     samples = settings.pop("samples")
     seeds = [sample_seed(seed, query.step.step_id, k) for k in range(samples)]
-    return {
-        condition: actor.respond(prompt, samples, seeds=seeds, sampling=Sampling(**settings))
-        for condition, prompt in prompts(query, shown, actor.dialect).items()
-    }
+    responses = {}
+    for condition, represent in shown.items():
+        try:
+            prompt = prompts(query, {condition: represent}, actor.dialect)[condition]
+            responses[condition] = actor.respond(
+                prompt, samples, seeds=seeds, sampling=Sampling(**settings)
+            )
+        except ValueError as error:
+            raise ValueError(
+                f"step {query.step.step_id!r}, condition {condition!r}: {error}"
+            ) from error
+    return responses
 
 
 def check_pair(step_id: str, responses: dict[str, Response]) -> None:

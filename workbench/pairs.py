@@ -120,7 +120,7 @@ def prompts(
     ------
     ValueError
         When a condition without pictures shows one of the memory, or one with pictures shows none,
-        naming the step.
+        naming the step of the memory.
     """
     result = {}
     for condition, represent in representations.items():
@@ -128,8 +128,8 @@ def prompts(
         pictures = sum(part["type"] == "image" for part in parts)
         if pictures != (expected := int(condition in ("image", "both"))):
             raise ValueError(
-                f"step {query.step.step_id!r}: its memory {query.memory.step_id!r} has {pictures} "
-                f"pictures under {condition!r}, expected {expected}"
+                f"the memory {query.memory.step_id!r} has {pictures} pictures under {condition!r}, "
+                f"expected {expected}"
             )
         result[condition] = dialect.messages(query.step, query.instruction, parts)
     return result
@@ -178,7 +178,7 @@ def _reread(row: Mapping[Any, Any], step: Step, memory: Step) -> Query:
 
 
 def _retriever(config: MemorySection) -> Retriever:
-    options = {} if config.embedding_model is None else {"model": config.embedding_model}
+    options = {} if config.embedding_model is None else {"name_or_path": config.embedding_model}
     return get_retriever(config.retriever, **options)
 
 

@@ -153,6 +153,17 @@ def test_the_prefills_cache_is_left_as_it_was(actor):
     assert first.cache.get_seq_length(BLOCKS - 1) == inputs["input_ids"].shape[1]
 
 
+def test_a_prompt_longer_than_the_models_context_is_refused(qwen3_vl, monkeypatch):
+    tokens = qwen3_vl.respond(TEXT_ONLY, 0).prompt_tokens
+    text_config = qwen3_vl.model.config.get_text_config()
+    monkeypatch.setattr(text_config, "max_position_embeddings", tokens + 9)
+    qwen3_vl.respond(TEXT_ONLY, 0)
+    qwen3_vl.respond(TEXT_ONLY, 1, sampling=Sampling(max_new_tokens=9))
+    message = rf"{tokens} tokens and its answer up to 10 .* takes {tokens + 9} in all"
+    with pytest.raises(ValueError, match=message):
+        qwen3_vl.respond(TEXT_ONLY, 1, sampling=SHORT)
+
+
 @pytest.mark.parametrize("stop", ["generation_config", "dialect"])
 def test_answers_end_at_the_stop_tokens_of_checkpoint_and_dialect(checkpoints, stop):
     class Stopping(type(get_dialect("qwen"))):

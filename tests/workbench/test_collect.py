@@ -1,10 +1,18 @@
 """What makes the conditions of a step comparable."""
 
+from pathlib import Path
+
 import pytest
 import torch
+from PIL import Image
+from small_runs import small_config
+from tiny_models import tiny_qwen3_vl
 
-from actor import Response
-from workbench.collect import check_pair
+from actor import Actor, Response
+from memory import Query
+from workbench.collect import _respond, check_pair
+from workbench.config import SamplingSection
+from workbench.pairs import pair_steps
 
 
 def response(image_tokens: int, last_token_id: int = 7) -> Response:
@@ -37,3 +45,35 @@ def test_image_tokens_that_do_not_fit_are_refused_naming_the_step(
 ) -> None:
     with pytest.raises(ValueError, match=r"step 'e/3': image tokens by condition are"):
         check_pair("e/3", pair)
+
+
+@pytest.fixture(scope="module")
+def actor(tmp_path_factory: pytest.TempPathFactory) -> Actor:
+    return Actor.from_pretrained(tiny_qwen3_vl(tmp_path_factory.mktemp("model")), engine="hooks")
+
+
+@pytest.fixture(scope="module")
+def query(steps_table: Path) -> Query:
+    return pair_steps(small_config(steps_table))[0]
+
+
+@pytest.mark.parametrize(
+    ("part", "new_tokens", "words"),
+    [
+        ({"type": "text", "text": "<|image_pad|>"}, 1, "image"),
+        ({"type": "image", "image": Image.new("RGB", (2000, 2))}, 1, "aspect ratio"),
+        ({"type": "text", "text": "long"}, 10_000, r"answer up to 10000 .* takes 8192 in all"),
+    ],
+    ids=["placeholder in a text", "aspect ratio", "too long"],
+)
+def test_a_prompt_that_is_refused_names_the_step_and_the_condition(
+    part: dict, new_tokens: int, words: str, actor: Actor, query: Query
+) -> None:
+    # The number of pictures must be right, or it would be refused before the actor sees it.
+    condition = "image" if part["type"] == "image" else "text"
+    shown = {condition: lambda step, dialect: [part]}
+    sampling = SamplingSection(samples=1, max_new_tokens=new_tokens)
+    with pytest.raises(
+        ValueError, match=rf"^step '{query.step.step_id}', condition '{condition}': .*{words}"
+    ):
+        _respond(actor, query, shown, sampling, 0)

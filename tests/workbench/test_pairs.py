@@ -70,8 +70,8 @@ def test_the_embedding_model_reaches_the_retriever(
 ) -> None:
     asked = []
 
-    def from_pretrained(model: str) -> TfidfRetriever:
-        asked.append(model)
+    def from_pretrained(name_or_path: str) -> TfidfRetriever:
+        asked.append(name_or_path)
         return TfidfRetriever()
 
     monkeypatch.setattr(EmbeddingRetriever, "from_pretrained", from_pretrained)
@@ -141,11 +141,11 @@ def test_the_prompts_of_a_step_differ_in_the_memory_only(steps_table: Path, dial
     assert "button Cancel" not in texts["image"]
 
 
-def test_a_picture_in_the_text_memory_is_refused_naming_the_step(steps_table: Path) -> None:
+def test_a_picture_in_the_text_memory_is_refused_naming_the_memory(steps_table: Path) -> None:
     config = small_config(steps_table)
     query = pair_steps(config)[0]
     image = representations(config.memory, ["image"])["image"]
-    with pytest.raises(ValueError, match=f"{query.step.step_id}.*1 pictures under 'text'.*0"):
+    with pytest.raises(ValueError, match=f"{query.memory.step_id}.*1 pictures under 'text'.*0"):
         prompts(query, {"text": image}, get_dialect("qwen"))
 
 
