@@ -76,7 +76,8 @@ def read_tensors(folder: Path, what: str) -> dict[str, NDArray[Any]]:
     path = _existing(folder / WEIGHTS, what)
     try:
         return load_file(path)
-    except SafetensorError as error:
+    # The latter two: a type that numpy lacks, such as bfloat16.
+    except (SafetensorError, TypeError, AttributeError) as error:
         raise ValueError(f"{path} is no readable safetensors file: {error}") from error
 
 

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 
 from probes.folder import (
     CONFIG,
@@ -85,6 +85,14 @@ class EstimatorConfig(BaseModel):
     metrics: dict[str, float | None]
     fingerprint: dict[str, str]
     versions: dict[str, str]
+
+    @field_validator("sign")
+    @classmethod
+    def _sign_of_the_sides(cls, sign: str, info: ValidationInfo) -> str:
+        expected = f"{info.data.get('positive')} - {info.data.get('negative')}"
+        if sign != expected:
+            raise ValueError(f"{sign!r}, expected {expected!r} after positive and negative")
+        return sign
 
 
 class Weights(NamedTuple):
@@ -235,13 +243,13 @@ def _read_weights(folder: Path, config: EstimatorConfig) -> Weights:
 
 
 def _check_tensors(tensors: dict[str, Array], path: Path, config: EstimatorConfig) -> None:
-    width, kept = config.width, len(tensors.get("logistic.coef", ()))
+    width, kept = config.width, np.size(tensors.get("logistic.coef", ()))
     shapes = {
+        "logistic.coef": (kept,),
         "scaler.mean": (width,),
         "scaler.scale": (width,),
         "pca.mean": (width,),
         "pca.components": (kept, width),
-        "logistic.coef": (kept,),
         "logistic.intercept": (1,),
         "folded.vector": (width,),
         "folded.bias": (1,),

@@ -6,7 +6,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from safetensors.numpy import load_file, save_file
+from safetensors.torch import save_file as save_bfloat16
 
 from probes import PreferenceEstimator, auroc, fit_final, label_targets, sweep_layers
 from probes.folder import HfApi
@@ -98,7 +100,7 @@ def _change_tensor(folder, name, value):
         del tensors[name]
     else:
         tensors[name] = value(tensors[name])
-    save_file({k: np.ascontiguousarray(v) for k, v in tensors.items()}, path)
+    save_file({k: np.array(v) for k, v in tensors.items()}, path)
 
 
 @pytest.mark.parametrize(
@@ -108,6 +110,8 @@ def _change_tensor(folder, name, value):
         (lambda f: (f / "config.json").unlink(), r"no file .*config\.json"),
         (lambda f: _change_config(f, format="other"), r"config\.json: format: Input should be"),
         (lambda f: _change_config(f, width="12"), r"config\.json: width: Input should be"),
+        (lambda f: _change_config(f, positive="text"), r"sign: .*'text - text' after positive"),
+        (lambda f: _change_config(f, sign="text - image"), r"sign: .*'text - image', expected"),
         (lambda f: _change_config(f, extra=1), r"config\.json: extra: Extra inputs"),
         (lambda f: _change_config(f, width=13), r"scaler\.mean is float64 \(12,\), expected"),
         (lambda f: (f / "model.safetensors").write_bytes(b"x" * 40), "no readable safetensors"),
@@ -120,6 +124,28 @@ def _change_tensor(folder, name, value):
         ),
         (lambda f: _change_tensor(f, "pca.mean", None), r"lacks the tensors \['pca.mean'\]"),
         (lambda f: _change_tensor(f, "logistic.coef", lambda t: t[:-1]), "pca.components is"),
+        (
+            lambda f: _change_tensor(f, "logistic.coef", lambda t: t[0]),
+            r"logistic\.coef is float64 \(\), expected float64 \(1,\)",
+        ),
+        (
+            lambda f: _change_tensor(f, "logistic.coef", lambda t: t[None]),
+            r"logistic\.coef is float64 \(1, 12\), expected float64 \(12,\)",
+        ),
+        (
+            lambda f: _change_tensor(f, "logistic.intercept", lambda t: t[0]),
+            r"logistic\.intercept is float64 \(\), expected float64 \(1,\)",
+        ),
+        (
+            lambda f: save_bfloat16(
+                {"pca.mean": torch.ones(12).bfloat16()}, f / "model.safetensors"
+            ),
+            "no readable safetensors file: data type 'bfloat16'",
+        ),
+        (
+            lambda f: _change_tensor(f, "pca.components", lambda t: t[0, 0]),
+            r"pca\.components is float64 \(\), expected float64 \(12, 12\)",
+        ),
         (lambda f: _change_tensor(f, "scaler.mean", lambda t: t.astype("f4")), "is float32"),
         (lambda f: _change_tensor(f, "pca.mean", lambda t: t * np.nan), "not finite"),
         (lambda f: _change_tensor(f, "scaler.scale", lambda t: t * 0), "not above 0"),
