@@ -8,7 +8,7 @@ instant ends, when resumed, with the same bytes as an uninterrupted one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +20,12 @@ from tqdm import tqdm
 
 from activations import ActivationStore, check_disk
 from actor import Actor, Dialect, Response, Sampling, sample_seed, score_answer
+from actor.dialects import DIALECTS
 from episodes import Step
-from episodes.scorers import Scorer, get_scorer
+from episodes.scorers import SCORERS, Scorer, get_scorer
 from memory import Query, Representation
 from workbench.atomic import write_file
-from workbench.config import SamplingSection
+from workbench.config import ConfigError, SamplingSection
 from workbench.pairs import prompts, read_pairs, representations
 from workbench.run import Run, RunError
 
@@ -52,14 +53,24 @@ def collect(run: Run) -> None:
     ------
     ValueError
         When a pair of prompts is not comparable, naming the step; when the store was begun by
-        another model or other versions, naming them; when the disk is too small.
+        another model or other versions, naming them; when the disk is too small; when the scorer,
+        the dialect or the site of the export is unknown, naming the key.
     """
-    scorer = get_scorer(run.config.preferences.scorer)
+    config = run.config
+    _check_known("preferences.scorer", config.preferences.scorer, SCORERS)
+    if config.actor.dialect is not None:
+        _check_known("actor.dialect", config.actor.dialect, DIALECTS)
+    scorer = get_scorer(config.preferences.scorer)
     queries = read_pairs(run)
     store = ActivationStore.open(run.path(STORE)) if run.has(STORE) else None
     if store is None or not store.complete:
         store = _collect_blocks(run, queries, scorer)
     _join_samples(run, store)
+
+
+def _check_known(key: str, name: str, known: Iterable[str]) -> None:
+    if name not in known:
+        raise ConfigError(f"{key}: found {name!r}, expected one of {', '.join(known)}")
 
 
 def _collect_blocks(run: Run, queries: Sequence[Query], scorer: Scorer) -> ActivationStore:

@@ -18,6 +18,10 @@ import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 ConditionName = Literal["none", "text", "image", "both"]
+GroupColumn = Literal[
+    "episode_id", "task", "query", "memory_step_id", "memory_episode_id", "step_id", "index"
+]
+"""Columns of `preferences.parquet` that say where a step is from."""
 
 
 class ConfigError(ValueError):
@@ -37,9 +41,9 @@ class RunSection(Section):
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     """Name of the run folder: letters, digits, dot, dash, underscore."""
-    seed: int = Field(default=0, ge=0)
+    seed: int = Field(default=0, ge=0, le=2**32 - 1)
     """Everything random is derived from it: the choice of steps, the mix of queries, the samples,
-    folds, shuffles and bootstraps."""
+    folds, shuffles and bootstraps. At most 2³² − 1."""
 
 
 class DataSection(Section):
@@ -156,9 +160,9 @@ class SweepSection(Section):
     """Steps that enter: those with a stable label, or all that are not tied."""
     folds: int = Field(default=5, ge=2)
     """Stratified folds, no group in two of them."""
-    groups: str = "episode_id"
+    groups: GroupColumn = "episode_id"
     """Column whose values stay together in a fold. A second curve is always grouped by task."""
-    join: list[str] = []
+    join: list[GroupColumn] = []
     """Further columns: groups that share a value in one of them become one (`memory_step_id`)."""
     n_components: int = Field(default=64, ge=1)
     """Principal components; fewer where there are fewer rows or features."""
@@ -229,6 +233,8 @@ class RunConfig(Section):
             )
         if not samples // 2 < self.preferences.agreement <= samples:
             raise ValueError(
+        if self.sweep.n_jobs == 0:
+            raise ValueError("sweep.n_jobs: found 0, expected 1 or more, or -1 for all cores")
                 f"preferences.agreement: found {self.preferences.agreement}, expected "
                 f"{samples // 2 + 1} to {samples} (more than half of sampling.samples, at most all)"
             )

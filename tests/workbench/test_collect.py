@@ -10,6 +10,7 @@ from tiny_models import tiny_qwen3_vl
 
 from actor import Actor, Response
 from memory import Query
+from workbench import Run, run_stage
 from workbench.collect import _respond, check_pair
 from workbench.config import SamplingSection
 from workbench.pairs import pair_steps
@@ -77,3 +78,23 @@ def test_a_prompt_that_is_refused_names_the_step_and_the_condition(
         ValueError, match=rf"^step '{query.step.step_id}', condition '{condition}': .*{words}"
     ):
         _respond(actor, query, shown, sampling, 0)
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "name", "known"),
+    [
+        ("preferences", "scorer", "elment", "aitw, element"),
+        ("actor", "dialect", "qwem", "pocket, qwen, ui-tars"),
+        ("export", "site", "block.99", "embed, block.0"),
+    ],
+)
+def test_an_unknown_name_is_refused_before_a_block_is_collected(
+    section: str, key: str, name: str, known: str, actor: Actor, steps_table: Path, tmp_path: Path
+) -> None:
+    model = {"actor": {"model": actor.model.config.name_or_path, "engine": "hooks"}}
+    sections = {**model, section: {**model.get(section, {}), key: name}}
+    run = Run.open(small_config(steps_table, **sections), tmp_path)
+    run_stage(run, "pairs")
+    with pytest.raises(ValueError, match=rf"^{section}\.{key}: found '{name}'.*{known}"):
+        run_stage(run, "collect")
+    assert not run.path("samples").exists()

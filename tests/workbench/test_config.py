@@ -1,17 +1,20 @@
 """Configurations: what is read, what is refused, and in which words."""
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from workbench.config import (
     ConfigError,
+    GroupColumn,
     RunConfig,
     bundled_configs,
     differing_keys,
     load_config,
     parse_config,
 )
+from workbench.sweep import JOINED
 
 
 def test_every_bundled_configuration_is_valid() -> None:
@@ -53,6 +56,10 @@ def test_the_reference_describes_every_key() -> None:
         ("capture.conditions=['text', 'sound']", ["capture.conditions", "'sound'", "'none'"]),
         ("capture.positive=none", ["capture.positive", "'none'", "['text', 'image']"]),
         ("capture.conditions=['text', 'text']", ["capture.conditions", "twice"]),
+        ("run.seed=4294967296", ["run.seed", "found 4294967296", "4294967295"]),
+        ("sweep.n_jobs=0", ["sweep.n_jobs", "found 0", "-1"]),
+        ("sweep.groups=episode", ["sweep.groups", "'episode'", "'episode_id', 'task'"]),
+        ("sweep.join=['memory']", ["sweep.join", "'memory'", "'memory_step_id'"]),
         ("export.C=little", ["export.C", "'little'", "number", "'grouped-cv'"]),
         ("preferences.agreement=3", ["preferences.agreement", "found 3", "4 to 7"]),
         ("run.name=a/b", ["run.name", "'a/b'"]),
@@ -64,6 +71,10 @@ def test_a_bad_value_is_refused_with_key_value_and_choice(override: str, words: 
     with pytest.raises(ConfigError) as refused:
         load_config("demo", [override])
     assert [word for word in words if word not in str(refused.value)] == []
+
+
+def test_groups_are_the_columns_that_sweep_joins() -> None:
+    assert set(get_args(GroupColumn)) == {*JOINED, "episode_id"}
 
 
 def test_every_bad_key_is_named_at_once() -> None:
