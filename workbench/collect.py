@@ -76,6 +76,8 @@ def _check_known(key: str, name: str, known: Iterable[str]) -> None:
 def _collect_blocks(run: Run, queries: Sequence[Query], scorer: Scorer) -> ActivationStore:
     config = run.config
     actor = Actor.from_pretrained(config.actor.model, **config.actor.model_dump(exclude={"model"}))
+    if config.export.site is not None:  # else found out only when all is collected
+        _check_known("export.site", config.export.site, actor.sites)
     shown = representations(config.memory, config.capture.conditions)
     store = _open_store(run, queries, actor)
     pending = store.pending()

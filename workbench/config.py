@@ -231,10 +231,10 @@ class RunConfig(Section):
                 f"memory.embedding_model: found {self.memory.embedding_model!r} with memory.retriever "
                 f"= {self.memory.retriever!r}, expected a model with 'embedding' and none otherwise"
             )
-        if not samples // 2 < self.preferences.agreement <= samples:
-            raise ValueError(
         if self.sweep.n_jobs == 0:
             raise ValueError("sweep.n_jobs: found 0, expected 1 or more, or -1 for all cores")
+        if not samples // 2 < self.preferences.agreement <= samples:
+            raise ValueError(
                 f"preferences.agreement: found {self.preferences.agreement}, expected "
                 f"{samples // 2 + 1} to {samples} (more than half of sampling.samples, at most all)"
             )
