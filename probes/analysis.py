@@ -102,6 +102,8 @@ def analysis_rows(
                 f"the {name} condition is {found!r} in the preferences and {expected!r} in the store"
             )
     labels = preferences.labels(analysis_set)
+    if labels.nunique() < 2:
+        raise ValueError(_one_sided(preferences, analysis_set))
     table = preferences.table.set_index("step_id", drop=False).loc[labels.index]
     places = pd.Series(range(len(store.step_ids)), index=list(store.step_ids))
     lacking = sorted(set(labels.index) - set(places.index))
@@ -131,6 +133,16 @@ def analysis_rows(
         clusters=table[clusters].to_numpy(),
         folds=fold_of_row,
         memory_overlap=None if memory is None else shared_with_training(memory, fold_of_row),
+    )
+
+
+def _one_sided(preferences: Preferences, analysis_set: AnalysisSet) -> str:
+    counts = ", ".join(f"{name} {count}" for name, count in preferences.funnel.items())
+    wider = preferences.labels("non_tied").nunique() == 2
+    return (
+        f"the analysis set {analysis_set!r} needs steps that prefer {preferences.positive!r} and"
+        f" steps that prefer {preferences.negative!r}, one or both are lacking ({counts}); collect"
+        " more steps" + (", or use the wider analysis set 'non_tied'" if wider else "")
     )
 
 

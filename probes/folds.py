@@ -66,8 +66,8 @@ def grouped_folds(
     classes = np.unique(labels)
     if len(classes) < 2:
         raise ValueError(
-            f"{len(labels)} rows with {len(classes)} class only ({', '.join(map(str, classes))}):"
-            " two are needed; collect more steps, or use the wider analysis set 'non_tied'"
+            f"rows of two classes are needed, found {len(labels)} rows"
+            + "".join(f", all of class {value}" for value in classes)
         )
     for value in classes:
         n_groups = len(np.unique(groups[labels == value]))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,6 +27,7 @@ ANALYSIS_SETS: tuple[str, ...] = get_args(AnalysisSet)
 
 _SAMPLE_COLUMNS = ("step_id", "condition", "k", "score")
 _METADATA_KEY = b"mnemoscope.preferences"
+_METADATA_TYPES = {"positive": str, "negative": str, "k": int, "agreement": int}
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ class Preferences:
 
     def save(self, path: str | Path) -> Path:
         """Write one Parquet file; conditions, K and agreement go into its metadata."""
-        fields = {n: getattr(self, n) for n in ("positive", "negative", "k", "agreement")}
+        fields = {name: getattr(self, name) for name in _METADATA_TYPES}
         table = pa.Table.from_pandas(self.table, preserve_index=False)
         metadata = {**(table.schema.metadata or {}), _METADATA_KEY: json.dumps(fields).encode()}
         pq.write_table(table.replace_schema_metadata(metadata), path)
@@ -132,7 +134,19 @@ class Preferences:
                 f"{path} is no preferences table: it lacks the metadata {_METADATA_KEY.decode()!r}"
                 " that Preferences.save writes"
             )
-        return cls(table=table.to_pandas(), **json.loads(metadata))
+        try:
+            fields = json.loads(metadata)
+        except ValueError:
+            fields = None
+        if (
+            not isinstance(fields, dict)
+            or {name: type(value) for name, value in fields.items()} != _METADATA_TYPES
+        ):
+            raise ValueError(
+                f"{path}: the metadata {_METADATA_KEY.decode()!r} are {metadata!r}, expected a JSON"
+                " object of the strings positive and negative and the integers k and agreement"
+            )
+        return cls(table=table.to_pandas(), **fields)
 
 
 def score_preferences(
@@ -163,7 +177,7 @@ def score_preferences(
     ------
     ValueError
         Naming step and condition, when a sample is missing, doubled or beyond K, a condition is
-        missing, a score is not in [0, 1], or a step has no episode.
+        missing, a score is no number in [0, 1], or a step has no episode.
     """
     if positive == negative:
         raise ValueError(f"positive and negative are both {positive!r}: two conditions are needed")
@@ -220,6 +234,11 @@ def _score_matrices(
             f"the samples table has no rows of {' or '.join(map(repr, conditions))}; it has "
             + (", ".join(sorted(map(repr, samples["condition"].unique()))) or "no rows at all")
         )
+    number = [isinstance(s, numbers.Real) and not isinstance(s, bool) for s in rows["score"]]
+    _refuse_first(
+        rows, ~pd.Series(number, rows.index), "has the score {score!r}, expected a number in [0, 1]"
+    )
+    rows = rows.astype({"score": float})
     _refuse_first(rows, ~rows["score"].between(0, 1), "has the score {score}, expected [0, 1]")
     _refuse_first(
         rows,

@@ -43,7 +43,8 @@ def test_no_group_straddles_folds_and_both_classes_are_spread():
 @pytest.mark.parametrize(
     ("labels", "groups", "message"),
     [
-        ([1] * 10, range(10), "1 class only.*'non_tied'"),
+        ([1] * 10, range(10), "two classes are needed, found 10 rows, all of class 1$"),
+        ([], [], "two classes are needed, found 0 rows$"),
         ([0] * 6 + [1] * 4, range(10), "class 1 has 4 rows in 4 groups, fewer than the 5 folds"),
         ([0, 1] * 10, [0, 0, 1, 1, 2, 2, 3, 3] + [3] * 12, "class 0 has 10 rows in 4 groups"),
     ],

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from probes import Preferences, score_preferences
@@ -107,6 +108,18 @@ def test_conditions_k_and_agreement_are_parameters():
         ),
         (lambda s: s.assign(score=s["score"].where(s.index != 15, 1.5)), "has the score 1.5"),
         (lambda s: s.assign(score=s["score"].where(s.index != 15)), "has the score nan"),
+        (
+            lambda s: s.assign(score=s["score"] > 0),
+            "'stable-image', condition 'text', k=0 has the score np.False_, expected a number",
+        ),
+        (
+            lambda s: s.assign(score=s["score"].astype(object).where(s.index != 15, "high")),
+            "k=1 has the score 'high', expected a number",
+        ),
+        (
+            lambda s: s.assign(score=s["score"].astype("Float64").where(s.index != 15)),
+            "k=1 has the score <NA>, expected a number",
+        ),
         (lambda s: s.assign(k=s["k"] + 1), "k=7 is beyond samples_per_condition=7"),
         (
             lambda s: s[(s["step_id"] != "tied") | (s["condition"] != "image")],
@@ -145,6 +158,26 @@ def test_other_files_are_no_preferences(tmp_path):
     (tmp_path / "text.parquet").write_text("x")
     with pytest.raises(ValueError, match="not a readable Parquet file"):
         Preferences.load(tmp_path / "text.parquet")
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        b"{",
+        b"[1]",
+        b"{}",
+        b'{"positive": "image", "negative": "text", "k": 7, "agreement": 5, "more": 1}',
+        b'{"positive": "image", "negative": "text", "k": "7", "agreement": 5}',
+        b'{"positive": null, "negative": "text", "k": 7, "agreement": 5}',
+    ],
+)
+def test_edited_metadata_are_refused_by_name(tmp_path, metadata):
+    path = score_preferences(samples_of(SCORES), EPISODES).save(tmp_path / "preferences.parquet")
+    table = pq.read_table(path)
+    key = b"mnemoscope.preferences"
+    pq.write_table(table.replace_schema_metadata({**table.schema.metadata, key: metadata}), path)
+    with pytest.raises(ValueError, match=r"preferences\.parquet: the metadata .*, expected a JSON"):
+        Preferences.load(path)
 
 
 def test_columns_are_joined_by_step():

@@ -180,13 +180,27 @@ def _replaced(preferences, **columns):
     [
         (lambda p: _replaced(p, step_id=["x", *p.table["step_id"][1:]]), "not in the store"),
         (lambda p: _replaced(p, episode_id="e"), "'step-0000' is of episode 'e'"),
-        (lambda p: _replaced(p, votes_positive=7, votes_negative=0), "1 class only"),
+        (
+            lambda p: _replaced(p, votes_positive=7, votes_negative=0),
+            "'stable' needs steps .* or use the wider analysis set 'non_tied'$",
+        ),
+        (lambda p: _replaced(p, stable=False), "stable_image 0.* wider analysis set 'non_tied'$"),
+        (
+            lambda p: _replaced(p, stable=False, tie=True),
+            r"'image' and steps that prefer 'text', .*\(steps 600, ties 600, .* more steps$",
+        ),
         (lambda p: type(p)(p.table, "both", "text", 7, 5), "positive condition is 'both'"),
     ],
 )
 def test_preferences_of_another_store_are_refused(planted, change, message):
     with pytest.raises(ValueError, match=message):
         sweep_layers(planted.store, change(planted.preferences), **QUICK)
+
+
+def test_ties_alone_are_refused_in_the_wider_set_too(planted):
+    ties = _replaced(planted.preferences, stable=False, tie=True)
+    with pytest.raises(ValueError, match=r"'non_tied' needs steps .*; collect more steps$"):
+        sweep_layers(planted.store, ties, analysis_set="non_tied", **QUICK)
 
 
 def test_unknown_columns_and_sites_are_refused(planted):
