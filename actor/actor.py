@@ -6,6 +6,7 @@ cache from which all answers are sampled.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ POCKET = "pocket"
 _POCKET_CHECKPOINT = Path(__file__).parent / "pocket" / "checkpoint"
 _EMPTY_THINKING = "<think>\n\n</think>\n\n"
 _TAIL_TOKENS = 32
+_HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 
 
 class Actor:
@@ -126,17 +128,29 @@ class Actor:
         Raises
         ------
         ValueError
-            When the checkpoint is no image-text-to-text model, lacks a processor or chat template,
+            When there is no such folder, or the checkpoint is no image-text-to-text model, lacks a
+            processor, chat template or weights in safetensors format (pickled ones are never read),
             or is of a family without a dialect of its own.
         """
         path = _POCKET_CHECKPOINT if str(name_or_path) == POCKET else name_or_path
+        _check_is_there(path)
         hub: dict[str, Any] = {"revision": revision, "trust_remote_code": trust_remote_code}
         # The processor first: it is small, and what it lacks shows before the weights are loaded.
         processor = AutoProcessor.from_pretrained(path, **hub)
         _chat_template(processor, str(name_or_path))
-        model = AutoModelForImageTextToText.from_pretrained(
-            path, dtype=dtype, device_map=device_map or _one_device(), **hub
-        ).eval()
+        try:
+            model = AutoModelForImageTextToText.from_pretrained(
+                path,
+                dtype=dtype,
+                device_map=device_map or _one_device(),
+                use_safetensors=True,
+                **hub,
+            ).eval()
+        except OSError as error:
+            raise ValueError(
+                f"{name_or_path}: weights are read from safetensors files only, never from pickled "
+                f"ones (pytorch_model.bin): {error}"
+            ) from error
         return cls(
             model,
             processor,
@@ -260,6 +274,14 @@ class Actor:
         # Special tokens stay: those around UI-TARS's boxes belong to the answer.
         return self.processor.tokenizer.decode(
             ids, skip_special_tokens=False, clean_up_tokenization_spaces=False
+        )
+
+
+def _check_is_there(path: str | Path) -> None:
+    if not Path(path).is_dir() and not _HUB_NAME.fullmatch(str(path)):
+        raise ValueError(
+            f"{path}: found no such folder; expected 'pocket', the folder of a checkpoint, or a "
+            "model's name on the Hub (owner/name)"
         )
 
 

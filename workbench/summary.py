@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from activations import ActivationStore
@@ -23,7 +24,7 @@ def print_summary(run: Run, console: Console) -> None:
     console.print(funnel_table(results.preferences))
     console.print(curve_table(results.curve, results.across_tasks))
     for name, fact in facts(results).items():
-        console.print(f"  {name}: {fact}", highlight=False, soft_wrap=True)
+        console.print(f"  {name}: {fact}", markup=False, highlight=False, soft_wrap=True)
     console.print(places_table(run))
 
 
@@ -46,7 +47,7 @@ def curve_table(curve: LayerCurve, across_tasks: LayerCurve | None) -> Table:
     others = _auroc_by_site(across_tasks)
     for row in curve.table.to_dict("records"):
         table.add_row(
-            row["site"],
+            escape(row["site"]),
             _number(row["auroc"]),
             f"{_number(row['low'])} … {_number(row['high'])}",
             _number(row["shuffled"]),
@@ -94,14 +95,14 @@ def places_table(run: Run) -> Table:
         ("samples", "samples.parquet"),
         ("preferences", "preferences.parquet"),
     ):
-        table.add_row(what, str(run.path(name)))
+        table.add_row(what, escape(str(run.path(name))))
     return table
 
 
 def store_tables(path: Path) -> list[Table]:
     """A store's size, progress, axes and fingerprint."""
     store = ActivationStore.open(path)
-    facts = Table(title=str(path), title_justify="left", box=box.SIMPLE, show_header=False)
+    facts = Table(title=escape(str(path)), title_justify="left", box=box.SIMPLE, show_header=False)
     for what, value in (
         ("steps", f"{store.n_steps:,} of {len(set(store.episode_ids)):,} episodes"),
         (
@@ -114,12 +115,12 @@ def store_tables(path: Path) -> list[Table]:
         ("width", f"{store.width}, {store.dtype}"),
         ("states when complete", f"{store.bytes_needed / 1e6:,.1f} MB"),
     ):
-        facts.add_row(what, value)
+        facts.add_row(what, escape(value))
     fingerprint = Table(
         title="Fingerprint", title_justify="left", box=box.SIMPLE, show_header=False
     )
     for name, value in store.fingerprint.items():
-        fingerprint.add_row(name, value)
+        fingerprint.add_row(escape(name), escape(value))
     return [facts, fingerprint]
 
 

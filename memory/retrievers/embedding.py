@@ -50,12 +50,16 @@ class EmbeddingRetriever:
         device_map: str | None = None,
         batch_size: int = 16,
     ) -> EmbeddingRetriever:
-        """Loads a checkpoint by Hub name or folder."""
+        """Loads a checkpoint by Hub name or folder; its weights must be safetensors."""
         from transformers import AutoModel, AutoProcessor
 
         processor = AutoProcessor.from_pretrained(name_or_path, revision=revision)
         backbone = AutoModel.from_pretrained(
-            name_or_path, revision=revision, dtype=dtype, device_map=device_map
+            name_or_path,
+            revision=revision,
+            dtype=dtype,
+            device_map=device_map,
+            use_safetensors=True,
         )
         return cls(backbone, processor, batch_size=batch_size)
 

@@ -43,12 +43,16 @@ class CheckpointEmbedder:
         device_map: str | None = None,
         instruction: str = INSTRUCTION,
     ) -> CheckpointEmbedder:
-        """Load a checkpoint by Hub name or folder."""
+        """Load a checkpoint by Hub name or folder; its weights must be safetensors."""
         from transformers import AutoModel, AutoProcessor
 
         processor = AutoProcessor.from_pretrained(name_or_path, revision=revision)
         backbone = AutoModel.from_pretrained(
-            name_or_path, revision=revision, dtype=dtype, device_map=device_map
+            name_or_path,
+            revision=revision,
+            dtype=dtype,
+            device_map=device_map,
+            use_safetensors=True,
         )
         return cls(backbone, processor, instruction=instruction)
 

@@ -7,10 +7,13 @@ import pytest
 import torch
 from dialect_cases import step
 from PIL import Image
+from safetensors.torch import load_file
 from tiny_models import BLOCKS, WIDTH, tiny_llama, tiny_qwen2_vl, tiny_qwen3_5, tiny_qwen3_vl
 
 from activations import encode, prefill
 from actor import Actor, Sampling, get_dialect, sample_seed
+from memory.retrievers.embedding import EmbeddingRetriever
+from router.embedders.checkpoint import CheckpointEmbedder
 
 DIALECTS = {"qwen3_5": "qwen", "qwen3_vl": "qwen", "qwen2_vl": "ui-tars"}
 BUILDERS = {"qwen3_5": tiny_qwen3_5, "qwen3_vl": tiny_qwen3_vl, "qwen2_vl": tiny_qwen2_vl}
@@ -291,3 +294,26 @@ def test_a_checkpoint_without_chat_template_is_refused(checkpoints, tmp_path):
 def test_a_text_only_checkpoint_is_refused(tmp_path):
     with pytest.raises(ValueError, match=r"llama: its processor is a .* takes no pictures"):
         Actor.from_pretrained(tiny_llama(tmp_path / "llama"))
+
+
+@pytest.mark.parametrize("name", ["/nope", "./nope", "~/nope", "a/b/c", "nope/"])
+def test_a_folder_that_is_not_there_is_named(name):
+    with pytest.raises(ValueError, match=f"^{name}: found no such folder"):
+        Actor.from_pretrained(name)
+
+
+@pytest.mark.parametrize("loader", [Actor, EmbeddingRetriever, CheckpointEmbedder])
+def test_pickled_weights_are_never_read(loader, checkpoints, tmp_path):
+    folder = shutil.copytree(checkpoints["qwen3_vl"], tmp_path / "pickled")
+    weights = load_file(folder / "model.safetensors")
+    torch.save(weights, folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+    with pytest.raises((ValueError, OSError), match=r"no file named model\.safetensors"):
+        loader.from_pretrained(folder)
+
+
+def test_the_actor_says_that_weights_must_be_safetensors(checkpoints, tmp_path):
+    folder = shutil.copytree(checkpoints["qwen3_vl"], tmp_path / "bare")
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(ValueError, match=r"bare: weights are read from safetensors files only"):
+        Actor.from_pretrained(folder)

@@ -47,6 +47,20 @@ def test_bad_input_exits_with_2_and_one_message(arguments: list[str], message: s
     assert "Traceback" not in result.output
 
 
+def test_a_file_for_the_run_folders_exits_with_2(config: Path) -> None:
+    result = RUNNER.invoke(app, ["pairs", str(config), "--runs", str(config)])
+    assert result.exit_code == 2
+    assert f"{config}: a file, expected a folder" in result.stderr
+
+
+def test_a_missing_model_folder_exits_with_2(config: Path, tmp_path: Path) -> None:
+    arguments = [str(config), "--runs", str(tmp_path), "--set", "actor.model=/nope"]
+    assert RUNNER.invoke(app, ["pairs", *arguments]).exit_code == 0
+    result = RUNNER.invoke(app, ["collect", *arguments])
+    assert result.exit_code == 2
+    assert "/nope: found no such folder" in result.stderr
+
+
 def _raise(error: BaseException) -> None:
     raise error
 

@@ -52,7 +52,7 @@ def substitute_scores(run: Run) -> None:
 
 @pytest.fixture(scope="module")
 def qwen3_vl(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_qwen3_vl(tmp_path_factory.mktemp("models") / "tiny-qwen3-vl")
+    return tiny_qwen3_vl(tmp_path_factory.mktemp("models") / "tiny-[bold]qwen3-vl")
 
 
 @pytest.fixture(scope="module")
@@ -166,6 +166,7 @@ def test_the_summary_says_what_was_found_and_where_it_lies(finished: Run) -> Non
         "estimator",
         "activations.zarr",
         "Peak: block.",
+        "Actor: tiny-[bold]qwen3-vl",
     ):
         assert words in text
 
