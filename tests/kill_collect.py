@@ -22,7 +22,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from workbench import Run, load_config, run_stage
+# Run as a script, Python looks into tests/ first, where tests/workbench would hide the package.
+sys.path[:] = [path for path in sys.path if Path(path) != Path(__file__).parent]
+
+from workbench import Run, load_config, run_stage  # noqa: E402
 
 POLL = 0.002  # seconds
 WRITE_WINDOW = 0.03  # seconds after a write within which the kill falls

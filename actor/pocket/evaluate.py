@@ -84,7 +84,7 @@ def main() -> None:
         "--checkpoint", type=Path, default=Path(__file__).parent / "checkpoint",
         help="folder of the checkpoint (default: the bundled one)",
     )  # fmt: skip
-    parser.add_argument("--steps", type=int, default=1200, help="steps of each set (default 1200)")
+    parser.add_argument("--steps", type=int, default=500, help="steps of each set (default 500)")
     options = parser.parse_args()
     model = AutoModelForImageTextToText.from_pretrained(options.checkpoint).eval()
     tokenizer = AutoProcessor.from_pretrained(options.checkpoint).tokenizer
