@@ -75,7 +75,10 @@ def _check_known(key: str, name: str, known: Iterable[str]) -> None:
 
 def _collect_blocks(run: Run, queries: Sequence[Query], scorer: Scorer) -> ActivationStore:
     config = run.config
-    actor = Actor.from_pretrained(config.actor.model, **config.actor.model_dump(exclude={"model"}))
+    if config.actor.threads is not None:
+        torch.set_num_threads(config.actor.threads)
+    loading = config.actor.model_dump(exclude={"model", "threads"})
+    actor = Actor.from_pretrained(config.actor.model, **loading)
     if config.export.site is not None:  # else found out only when all is collected
         _check_known("export.site", config.export.site, actor.sites)
     shown = representations(config.memory, config.capture.conditions)

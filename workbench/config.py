@@ -108,6 +108,8 @@ class ActorSection(Section):
     """Number format of the weights."""
     device_map: str | None = None
     """Where the weights go (`auto`, `cuda:0`, `cpu`). Left out: one device, chosen by the actor."""
+    threads: int | None = Field(default=None, ge=1)
+    """CPU threads of the model. Left out: one per core; for a small model 1 is faster."""
     engine: Literal["nnsight", "hooks"] = "nnsight"
     """What reads the hidden states."""
     revision: str | None = None
