@@ -22,8 +22,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
-# Run as a script, Python looks into tests/ first, where tests/workbench would hide the package.
-sys.path[:] = [path for path in sys.path if Path(path) != Path(__file__).parent]
+if __name__ == "__main__":
+    # Python looks into a script's own folder first, where tests/workbench would hide the package.
+    sys.path.pop(0)
 
 from workbench import Run, load_config, run_stage  # noqa: E402
 
