@@ -140,12 +140,12 @@ class StepTable(Sequence[Step]):
         ValueError
             When no step belongs to it, naming the splits there are.
         """
-        found = self.frame["split"]
-        if not (found == name).any():
+        found = self.table["split"].to_pylist()
+        if name not in found:
             raise ValueError(
                 f"{self.name} has no split {name!r}; it has {', '.join(sorted(set(found)))}"
             )
-        return self.take(found.index[found == name])
+        return self.take(row for row, split in enumerate(found) if split == name)
 
     def __repr__(self) -> str:
         frame = self.frame

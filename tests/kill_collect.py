@@ -26,7 +26,7 @@ if __name__ == "__main__":
     # Python looks into a script's own folder first, where tests/workbench would hide the package.
     sys.path.pop(0)
 
-from workbench import Run, load_config, run_stage  # noqa: E402
+from workbench import Run, load_config, run_stage
 
 POLL = 0.002  # seconds
 WRITE_WINDOW = 0.03  # seconds after a write within which the kill falls

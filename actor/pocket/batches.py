@@ -15,6 +15,7 @@ from actor.pocket.vocabulary import (
     END,
     IMAGE,
     MERGE,
+    PAD,
     PATCH,
     USER,
     VISION_END,
@@ -35,8 +36,8 @@ def patches(image: Image.Image) -> tuple[np.ndarray, tuple[int, int, int]]:
     """
     width, height = image.size
     if width % FACTOR or height % FACTOR:
-        image = image.resize(tuple(max(1, round(s / FACTOR)) * FACTOR for s in image.size))
-        width, height = image.size
+        width, height = (max(1, round(side / FACTOR)) * FACTOR for side in image.size)
+        image = image.resize((width, height))
     rows, columns = height // PATCH, width // PATCH
     pixels = np.asarray(image, dtype=np.float32) / 127.5 - 1
     tiled = pixels.reshape(rows // MERGE, MERGE, PATCH, columns // MERGE, MERGE, PATCH, 3)
@@ -71,7 +72,7 @@ def collate(
             "input_ids"
         ]
     length = max(len(p) + len(w) for p, w in zip(prompts, wanted))
-    ids = torch.full((len(questions), length), tokenizer.pad_token_id)
+    ids = torch.full((len(questions), length), tokenizer.get_vocab()[PAD])
     mask = torch.zeros_like(ids)
     labels = torch.full_like(ids, -100)
     for row, (prompt, answer) in enumerate(zip(prompts, wanted)):
@@ -85,7 +86,7 @@ def collate(
     batch = {
         "input_ids": ids,
         "attention_mask": mask,
-        "mm_token_type_ids": (ids == image_id).long(),
+        "mm_token_type_ids": torch.eq(ids, image_id).long(),
     }
     if pixel_values:
         batch["pixel_values"] = torch.from_numpy(np.concatenate(pixel_values))

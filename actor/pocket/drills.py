@@ -314,7 +314,8 @@ class Drills:
                 e for e in step.elements if e.role in ("shape", "icon", "box", "textbox", "button")
             ]
             element = draw.choice(pool) if pool else draw.choice(step.elements)
-            small = step.image.resize((OPTIONS.image_width or 96,) * 2, Image.Resampling.BILINEAR)
+            width = OPTIONS.image_width or step.image.width
+            small = step.image.resize((width, width), Image.Resampling.BILINEAR)
             picture = marked(small, element.centre)
             if kind < 0.45 or not element.appearance:
                 return _small("Task: where mark\nScreen: ", picture, point_tokens(element.centre))

@@ -109,16 +109,19 @@ def _markdown(held_out: pd.DataFrame, training: pd.DataFrame, conditions: Sequen
         "| task | action | steps | " + " | ".join(conditions) + " |",
         "|---|---|---|" + "---|" * len(conditions),
     ]
-    groups: list[tuple[str, str, pd.DataFrame, pd.DataFrame]] = []
-    for (app, action), rows in held_out.groupby(["app", "action"]):
-        same = training[(training["app"] == app) & (training["action"] == action)]
-        groups.append((str(app), str(action), rows, same))
-    groups.append(("all", "", held_out, training))
-    for app, action, rows, same in groups:
+    tasks = sorted(set(zip(held_out["app"], held_out["action"])))
+    for app, action in [*tasks, ("all", "")]:
+        rows, same = (_of(scores, app, action) for scores in (held_out, training))
         cells = [f"{_mean(rows, condition)} ({_mean(same, condition)})" for condition in conditions]
         steps = rows["step_id"].nunique()
         lines.append(f"| {app} | {action} | {steps} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+def _of(scores: pd.DataFrame, app: str, action: str) -> pd.DataFrame:
+    """The rows of one task and kind of action; all rows for the task "all"."""
+    chosen = (scores["app"] == app) & (scores["action"] == action)
+    return scores if app == "all" else pd.DataFrame(scores[chosen])
 
 
 def _mean(rows: pd.DataFrame, condition: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from transformers import PreTrainedTokenizerFast, Qwen3VLConfig, Qwen3VLForConditionalGeneration
 
@@ -73,7 +75,7 @@ def build_model(
     return model
 
 
-def _look_alike_and_copy(attention: torch.nn.Module) -> None:
+def _look_alike_and_copy(attention: Any) -> None:
     look, copy = (torch.linalg.qr(torch.randn(WIDTH, WIDTH))[0] for _ in range(2))
     attention.q_proj.weight.copy_(look)
     attention.k_proj.weight.copy_(look)

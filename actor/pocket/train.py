@@ -182,8 +182,8 @@ def _average_gradients(model: torch.nn.Module, world: int) -> None:
 
 @torch.no_grad()
 def _follow(mean: torch.nn.Module, model: torch.nn.Module, decay: float) -> None:
-    ours, theirs = list(mean.parameters()), list(model.parameters())
-    torch._foreach_lerp_(ours, theirs, 1 - decay)
+    for ours, theirs in zip(mean.parameters(), model.parameters()):
+        ours.lerp_(theirs, 1 - decay)
 
 
 def _report(update, losses, model, tokenizer, examined, out: Path) -> None:
@@ -196,14 +196,14 @@ def _report(update, losses, model, tokenizer, examined, out: Path) -> None:
     for name, queries in examined.items():
         scores = score_queries(model, tokenizer, queries, ("text", "image"))
         recall = scores[scores["kind"] == "recall"]
-        table = recall.groupby(["app", "action", "condition"])["score"].agg(["mean", "size"])
         lines[name] = {
             c: round(float(recall.loc[recall["condition"] == c, "score"].mean()), 3)
             for c in ("text", "image")
         } | {"full": round(float(scores.loc[scores["kind"] == "full", "score"].mean()), 3)}
         if name == "held out":
-            wide = table["mean"].unstack("condition").round(2)
-            wide["n"] = table["size"].unstack("condition")["text"]
+            by_task = {"index": ["app", "action"], "columns": "condition", "values": "score"}
+            wide = recall.pivot_table(**by_task, aggfunc="mean").round(2)
+            wide["n"] = recall.pivot_table(**by_task, aggfunc="count")["text"]
             tqdm.write(wide.to_string())
     tqdm.write(json.dumps(lines))
     with open(out / "log.jsonl", "a", encoding="utf-8") as log:

@@ -19,7 +19,7 @@ class TfidfRetriever:
     def fit(self, bank: MemoryBank) -> TfidfRetriever:
         """Weighs the bank's words; returns itself."""
         self.bank = bank
-        self._vectorizer = TfidfVectorizer(analyzer=list)
+        self._vectorizer = TfidfVectorizer(analyzer=list)  # pyright: ignore[reportArgumentType]
         self._vectors = self._vectorizer.fit_transform(bank.words)
         return self
 
