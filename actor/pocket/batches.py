@@ -82,7 +82,7 @@ def collate(
         labels[row, len(prompt) : len(prompt) + len(answer)] = torch.tensor(
             answer, dtype=torch.long
         )
-    image_id = tokenizer.convert_tokens_to_ids(IMAGE)
+    image_id = tokenizer.get_vocab()[IMAGE]
     batch = {
         "input_ids": ids,
         "attention_mask": mask,
