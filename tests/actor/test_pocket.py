@@ -114,7 +114,7 @@ def test_drills_are_seeded_and_answerable(steps, kind):
     for seed in range(20):
         question, again = (getattr(drills, kind)(random.Random(seed)) for _ in range(2))
         assert question.answer == again.answer
-        if kind not in ("look",):
+        if kind not in ("lookup", "look"):  # those ask for points or looks, not for an action
             POCKET.parse(question.answer, button_step())
 
 
