@@ -52,7 +52,7 @@ def query_kind(step: Step, recall_share: float, seed: int) -> QueryKind:
     """
     if not 0 <= recall_share <= 1:
         raise ValueError(f"recall_share must lie in [0, 1], found {recall_share}")
-    digest = hashlib.sha256(f"{seed}\0{step.episode_id}".encode()).digest()
+    digest = hashlib.sha256(f"kind of query\0{seed}\0{step.episode_id}".encode()).digest()
     chosen = int.from_bytes(digest[:8], "big") / 2**64 < recall_share
     return "recall" if chosen and withhold(step) else "full"
 

@@ -10,7 +10,7 @@ from small_runs import small_config
 from actor import get_dialect
 from memory.retrievers.embedding import EmbeddingRetriever
 from memory.retrievers.tfidf import TfidfRetriever
-from workbench import Run, RunError, run_stage
+from workbench import Run, RunError, load_config, run_stage
 from workbench.pairs import SCHEMA, pair_steps, pairs_table, prompts, read_pairs, representations
 
 CONDITIONS = ("none", "text", "image", "both")
@@ -167,3 +167,10 @@ def _parts(prompt: list[dict], kind: str) -> list:
         for part in ([] if isinstance(message["content"], str) else message["content"])
         if part["type"] == kind
     ]
+
+
+def test_the_mix_holds_both_kinds_when_only_some_steps_are_drawn():
+    # Drawing steps and choosing the kind of query must not go by the same numbers.
+    config = load_config("demo", ["data.n_steps=150"])
+    kinds = [query.kind for query in pair_steps(config)]
+    assert 0.7 < kinds.count("recall") / len(kinds) < 0.95
