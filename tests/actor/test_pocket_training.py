@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from functools import partial
 
 import pytest
 import torch
@@ -36,6 +37,8 @@ def test_interrupted_training_ends_in_the_same_weights(tables, tmp_path, monkeyp
     monkeypatch.setattr(training, "ALONE", 0)
     monkeypatch.setattr(training, "RAMP", 4)
     monkeypatch.setattr(training, "BATCH", 4)
+    few = partial(training.evaluation_queries, n=6)
+    monkeypatch.setattr(training, "evaluation_queries", lambda steps, found, n: few(steps, found))
     training.train(options(tables, tmp_path / "whole"))
     save = training._save
 
