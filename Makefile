@@ -25,7 +25,7 @@ test: .venv/.installed-test
 	$(BIN)/pytest
 
 lab: .venv/.installed-lab
-	$(BIN)/jupyter lab --notebook-dir notebooks
+	$(BIN)/jupyter lab --notebook-dir notebooks $(if $(filter 0,$(shell id -u)),--allow-root)
 
 # The stamps: an installation is repeated when pyproject.toml has changed since.
 .venv/.installed: pyproject.toml | .venv/.created
